@@ -1,0 +1,36 @@
+import type { Digest, JsonValue } from "./json.ts";
+import type { Principal } from "./principal.ts";
+import type { Effect } from "./tool-spec.ts";
+
+/** A question bound to exactly one operation (DESIGN P3). */
+export interface ApprovalQuestion {
+  readonly approvalId: string;
+  readonly principal: Principal;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly definitionDigest: Digest;
+  readonly argsDigest: Digest;
+  /** Bounded; sensitive parts are keyed hashes. */
+  readonly argsSummary: JsonValue;
+  readonly effect: Effect;
+  readonly policyVersion: string;
+  readonly ruleId: string;
+  readonly reason: string;
+  readonly expiresAtMs: number;
+}
+
+export type ApprovalAnswer =
+  | { readonly kind: "approved"; readonly by: string }
+  | { readonly kind: "denied"; readonly by: string; readonly reason?: string }
+  /** Nobody can be asked here. The call is denied with APPROVAL_UNAVAILABLE. */
+  | { readonly kind: "unavailable"; readonly help: string };
+
+/**
+ * The way a question reaches a person. It must not be reachable from a model or a guest.
+ *
+ * `ask` resolves with the answer, `denied` once `expiresAtMs` has passed, and rejects only when `signal` aborts.
+ */
+export interface Approver {
+  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from "./json.ts";
+
+/**
+ * Codes the gate itself gives to a call that did not end `ok`. A tool may fail with a code of its own (`ToolError`);
+ * those are any UPPER_SNAKE word and are passed through unchanged.
+ */
+export const callErrorCodes = {
+  TOOL_NOT_FOUND: "No tool of that name is visible to the caller",
+  INVALID_INPUT: "The arguments do not match the tool's input schema",
+  INVALID_OUTPUT: "The tool returned a value that does not match its output schema",
+  DENIED: "Policy or a person refused the call; it did not happen and must not be retried",
+  APPROVAL_UNAVAILABLE: "The call needs a person's approval and nobody can answer here; it did not happen",
+  TOOL_FAILED: "The tool threw an error without a code",
+  TOOL_TIMEOUT: "The tool did not answer within its deadline",
+  CANCELLED: "The call was cancelled before it ended",
+  LIMIT_EXCEEDED: "A limit of the run or of the tool was reached",
+  SOURCE_UNAVAILABLE: "The source behind the tool is down or could not be reached",
+  VALUE_UNSUPPORTED: "A value cannot cross the wall between program and host",
+  VALUE_TOO_LARGE: "A value is larger or deeper than the wall lets through",
+  HANDLE_NOT_FOUND: "No such result handle is visible to the caller",
+  INTERNAL: "A fault of Callgate itself; the id in the details finds it in the log",
+} as const;
+
+export type CallErrorCode = keyof typeof callErrorCodes;
+
+/**
+ * What a program, a model or a person is told about a call that did not end `ok`. It crosses walls as plain data.
+ * It never holds a stack, a host path or a secret.
+ */
+export interface CallError {
+  /** A `CallErrorCode`, or the tool's own code. */
+  readonly code: string;
+  /** One or two sentences: what happened, what did and did not take effect, what to do next. */
+  readonly message: string;
+  /** Qualified tool name, `namespace.tool`. */
+  readonly tool: string;
+  /** Whether calling again with the same arguments can help. */
+  readonly retryable: boolean;
+  /** JSON Pointer into the arguments (or the output), when one place is at fault. */
+  readonly path?: string;
+  readonly details?: JsonObject;
+}
+
+const BRAND = Symbol.for("callgate.tool-error");
+
+export interface ToolErrorInit {
+  /** UPPER_SNAKE, one of the tool's declared `errors` where it declares any. */
+  readonly code: string;
+  readonly message: string;
+  /** Default false. */
+  readonly retryable?: boolean;
+  /** True when the tool knows that nothing was changed; a write that fails without saying so is `unknown`. Default false. */
+  readonly notApplied?: boolean;
+  readonly details?: JsonObject;
+  readonly cause?: unknown;
+}
+
+/** The error a tool's handler throws when it wants the program to see a code. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly notApplied: boolean;
+  readonly details: JsonObject | undefined;
+
+  constructor(init: ToolErrorInit) {
+    super(init.message, { cause: init.cause });
+    this.code = init.code;
+    this.retryable = init.retryable ?? false;
+    this.notApplied = init.notApplied ?? false;
+    this.details = init.details;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** True for a `ToolError` from any copy of this package in the process. */
+  static is(value: unknown): value is ToolError {
+    return value instanceof Error && BRAND in value;
+  }
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from "./json.ts";
+
+/**
+ * Every code Callgate can throw: faults of ours or of the set-up. What a program or tool normally ends in is a value
+ * (`CallOutcome`, `RunResult`), never thrown. docs/reference/errors.md is printed from this table.
+ */
+export const callgateErrorCodes = {
+  CONFIG_INVALID: "The configuration is broken: the message names file, line, key and fix",
+  USAGE: "The command line or the options of a library call are wrong",
+  TOOL_INVALID: "A tool's declaration is wrong: name, schema or field",
+  TOOL_DUPLICATE: "Two tools or namespaces claim the same name",
+  NOT_TRUSTED: "Code or configuration from a folder was not trusted yet",
+  SOURCE_FAILED: "A source could not be opened",
+  JOURNAL_LOCKED: "Another process holds the journal for longer than we wait",
+  JOURNAL_CORRUPT: "The journal file is damaged; it was kept aside",
+  JOURNAL_UNAVAILABLE: "The journal cannot be written: disk full, read-only or gone",
+  JOURNAL_VERSION: "The journal was written by a newer Callgate",
+  RUN_NOT_FOUND: "No run of that id is visible to the caller",
+  REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
+  DRIVER_FAILED: "A sandbox driver could not start or broke its contract",
+  CHECKER_FAILED: "The checker crashed or ran out of its own bounds",
+  CLOSED: "The gate was closed",
+  ASSERTION: "An invariant of Callgate is broken; please report it",
+} as const;
+
+export type CallgateErrorCode = keyof typeof callgateErrorCodes;
+
+const BRAND = Symbol.for("callgate.error");
+
+/** The one error class Callgate throws. Branch on `code`; the message is for people. */
+export class CallgateError extends Error {
+  override readonly name = "CallgateError";
+  readonly code: CallgateErrorCode;
+  /** Facts for a log or a person. JSON-safe; never holds a secret. */
+  readonly details: JsonObject;
+
+  constructor(code: CallgateErrorCode, message: string, init: { readonly cause?: unknown; readonly details?: JsonObject } = {}) {
+    super(message, { cause: init.cause });
+    this.code = code;
+    this.details = init.details ?? {};
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** True for a `CallgateError` from any copy of this package in the process. */
+  static is(value: unknown): value is CallgateError {
+    return value instanceof Error && BRAND in value;
+  }
+}

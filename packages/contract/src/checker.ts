@@ -1,0 +1,91 @@
+import type { Effect } from "./tool-spec.ts";
+import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { RunLimits } from "./limits.ts";
+
+/** A namespace as the checker sees it. */
+export interface NamespaceDeclaration {
+  /** Identifier, after the naming rule. */
+  readonly namespace: string;
+  /** A whole `declare module "tools/<namespace>" { ... }` for TypeScript, or the stub of `tools.<namespace>` for Python. */
+  readonly text: string;
+  /** Of the text; equal digests mean nothing needs to be loaded again. */
+  readonly digest: string;
+  readonly tools: readonly { readonly name: string; readonly effect: Effect }[];
+}
+
+export interface CheckRequest {
+  /** As it came from the model: fenced, with prose, any accepted form. */
+  readonly text: string;
+  readonly namespaces: readonly NamespaceDeclaration[];
+  readonly limits: Pick<RunLimits, "sourceBytes">;
+  /** In the read lane a reachable write is an error. */
+  readonly lane: Lane;
+}
+
+/** `query` reaches reads only; `execute` may write. */
+export type Lane = "query" | "execute";
+
+/** How the program was written; the report says which form was found. */
+export type ProgramForm = "script" | "arrow" | "function" | "export_default" | "expression";
+
+/** Something said about the program. Lines and columns are those of the model's own text, from 1. */
+export interface Diagnostic {
+  readonly severity: "error" | "warning" | "advice";
+  /** `TS2339`, `IMPORT_NOT_ALLOWED`, `FLOATING_PROMISE`, ... */
+  readonly code: string;
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+  /** The model's own line, trimmed and bounded. */
+  readonly excerpt?: string;
+  /** Nearest names, best first. */
+  readonly suggestions?: readonly string[];
+  /** The declaration that was violated. */
+  readonly declaration?: string;
+}
+
+/** A deterministic repair that was applied because it was the only reading. */
+export interface Repair {
+  readonly kind: "unwrapped" | "await_added" | "renamed" | "return_added";
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What the program can reach, as far as its text tells. */
+export interface Reach {
+  /** Qualified names; `*` when the program chooses a tool at run time. */
+  readonly tools: readonly string[] | "*";
+  readonly effects: readonly Effect[];
+}
+
+export type CheckReport =
+  | {
+      readonly kind: "ok";
+      readonly form: ProgramForm;
+      /** The executable text; see `GuestJob.code`. */
+      readonly code: string;
+      /** Adds to a line of `code` to get the line of the model's text. Columns are equal except on `shiftedLines`. */
+      readonly lineOffset: number;
+      readonly shiftedLines: readonly { readonly line: number; readonly columns: number }[];
+      readonly diagnostics: readonly Diagnostic[];
+      readonly repairs: readonly Repair[];
+      readonly reach: Reach;
+      readonly durationMs: number;
+    }
+  | { readonly kind: "rejected"; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly durationMs: number };
+
+/**
+ * Checks programs of one language.
+ *
+ * - Works off the host's main thread, within its own bounds of time and memory; it recycles itself when it grows.
+ * - Whatever the text, it answers: a text that breaks a bound is `rejected`, a checker that dies throws
+ *   `CallgateError` CHECKER_FAILED and works again for the next program.
+ */
+export interface Checker {
+  readonly language: ProgramLanguage;
+  check(request: CheckRequest, signal: AbortSignal): Promise<CheckReport>;
+  /** Loads declarations ahead of the first check. */
+  warm(namespaces: readonly NamespaceDeclaration[]): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,45 @@
+import type { ApprovalQuestion } from "./approval.ts";
+import type { CallError } from "./call-error.ts";
+import type { Diagnostic } from "./checker.ts";
+import type { GuestConsoleEntry } from "./guest-frames.ts";
+import type { JsonValue } from "./json.ts";
+import type { RunKind } from "./journal.ts";
+import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { Principal } from "./principal.ts";
+import type { SourceState } from "./source.ts";
+import type { Effect } from "./tool-spec.ts";
+
+interface RunScoped {
+  readonly atMs: number;
+  readonly runId: string;
+  readonly principal: Principal;
+}
+
+interface CallScoped extends RunScoped {
+  readonly callId: string;
+  readonly tool: string;
+}
+
+/**
+ * Everything a gate says, in the order it happened. Names are noun-verb and pinned by test; values are summaries, never
+ * clear. docs/reference/events.md is printed from this file.
+ */
+export type GateEvent =
+  | (RunScoped & { readonly kind: "run-started"; readonly runKind: RunKind })
+  | (RunScoped & { readonly kind: "run-checked"; readonly ok: boolean; readonly diagnostics: readonly Diagnostic[]; readonly durationMs: number })
+  | (RunScoped & { readonly kind: "run-progressed"; readonly message: string; readonly fraction?: number })
+  | (RunScoped & { readonly kind: "run-printed"; readonly entries: readonly GuestConsoleEntry[] })
+  | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
+  | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
+  | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string })
+  | (CallScoped & { readonly kind: "approval-asked"; readonly question: ApprovalQuestion })
+  | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })
+  | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
+  | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
+  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError })
+  | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
+  | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }
+  | { readonly kind: "catalog-changed"; readonly atMs: number; readonly tools: number; readonly problems: readonly string[] }
+  | { readonly kind: "journal-degraded"; readonly atMs: number; readonly message: string };
+
+export type GateEventKind = GateEvent["kind"];

@@ -1,0 +1,138 @@
+import type { CallOutcome } from "./outcome.ts";
+import type { CallError } from "./call-error.ts";
+import type { Lane } from "./checker.ts";
+import type { GateEvent } from "./gate-event.ts";
+import type { Digest, JsonValue } from "./json.ts";
+import type { JournalEntry, RunFilter, RunRecord } from "./journal.ts";
+import type { RunLimits } from "./limits.ts";
+import type { Principal } from "./principal.ts";
+import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
+import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { SourcePassThrough, SourceState } from "./source.ts";
+import type { ToolSpec } from "./tool-spec.ts";
+
+/** How much a search or description shows. */
+export type ToolDetail = "name" | "line" | "signature" | "full";
+
+/** A tool as a caller finds it. What the caller may not call is never among these. */
+export interface ToolView {
+  /** Qualified identifier: what a program writes after `tools.` */
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: ToolSpec;
+  /** First sentence of the description. */
+  readonly line: string;
+  /** TypeScript signature, one line. */
+  readonly signature: string;
+  readonly definitionDigest: Digest;
+  readonly interfaceDigest: Digest;
+}
+
+export interface SearchHit extends ToolView {
+  /** Comparable within one answer only. */
+  readonly score: number;
+}
+
+export interface NamespaceView {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly purpose: string | undefined;
+  readonly state: SourceState;
+  readonly toolCount: number;
+}
+
+interface Caller {
+  /** Default: the gate's own. */
+  readonly principal?: Principal;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunOptions extends Caller {
+  /** Default `typescript`, which also takes JavaScript. */
+  readonly language?: ProgramLanguage;
+  /** Default `execute`. */
+  readonly lane?: Lane;
+  readonly limits?: Partial<RunLimits>;
+  /** What the model may see of the run, in o200k tokens over all channels. Default 2,000. */
+  readonly budgetTokens?: number;
+  /** Names the piece of work: submitted again under the same id, keyed writes keep their keys (DESIGN P6). */
+  readonly taskId?: string;
+  /** 32 hex digits; default random. */
+  readonly seed?: string;
+}
+
+export interface CallOptions extends Caller {
+  readonly lane?: Lane;
+  readonly budgetTokens?: number;
+  readonly taskId?: string;
+}
+
+/** A direct call and the run that records it. */
+export interface CallResult {
+  readonly runId: string;
+  readonly callId: string;
+  readonly outcome: CallOutcome;
+  /** The value within the budget, when `ok`. */
+  readonly shaped?: ShapedValue;
+  readonly artifacts: RunResult["artifacts"];
+}
+
+export interface ReadOptions extends Caller {
+  /** JSON Pointer, or dotted path, into the value. */
+  readonly path?: string;
+  /** Items, lines or characters to leave out, by the kind of value. */
+  readonly offset?: number;
+  readonly limit?: number;
+  /** Regular expression over lines or items; linear time. */
+  readonly grep?: string;
+  /** Ranked passages for a query, for prose. */
+  readonly search?: string;
+  readonly budgetTokens?: number;
+}
+
+/** A part of a kept result. */
+export type ReadResult =
+  | { readonly kind: "value"; readonly value: unknown; readonly total?: number; readonly nextOffset?: number }
+  | { readonly kind: "artifact"; readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array }
+  | { readonly kind: "error"; readonly error: CallError };
+
+export interface ReplayResult {
+  readonly result: RunResult;
+  /** Undefined when the replay was equal. */
+  readonly divergence?: { readonly seq: number; readonly recorded: JsonValue; readonly replayed: JsonValue; readonly message: string };
+}
+
+/** The gate as its users see it: agents, the MCP server, the command line. All paths to a tool go through it. */
+export interface Gate {
+  /** Resolves when every source has answered or failed; never rejects because of one. */
+  ready(): Promise<void>;
+  run(program: string, options?: RunOptions): Promise<RunResult>;
+  /** Checks without running. */
+  check(program: string, options?: RunOptions): Promise<RunResult>;
+  call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
+  search(query: string, options?: Caller & { readonly limit?: number; readonly namespace?: string }): readonly SearchHit[];
+  /** Unknown names are left out; `nearest` helps with those. */
+  describe(names: readonly string[], options?: Caller): readonly ToolView[];
+  nearest(name: string, options?: Caller): readonly string[];
+  tools(options?: Caller): readonly ToolView[];
+  namespaces(options?: Caller): readonly NamespaceView[];
+  /** Declarations of what the caller can see. */
+  declarations(options?: Caller & { readonly language?: "typescript" | "python"; readonly namespaces?: readonly string[] }): string;
+  read(handle: Handle, options?: ReadOptions): Promise<ReadResult>;
+  readonly runs: {
+    list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
+    show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
+    replay(runId: string, options?: Caller): Promise<ReplayResult>;
+    prune(options: { readonly olderThanMs?: number; readonly maxBytes?: number }): Promise<{ readonly runs: number; readonly bytes: number }>;
+    erase(runId: string, options?: Caller): Promise<void>;
+  };
+  /** Every event from now on. The iteration ends when the gate closes. */
+  events(): AsyncIterable<GateEvent>;
+  /** The same, synchronously; returns the function that stops it. The listener must not throw. */
+  onEvent(listener: (event: GateEvent) => void): () => void;
+  /** Resources and prompts of sources, by namespace. */
+  readonly passThrough: ReadonlyMap<string, SourcePassThrough>;
+  readonly problems: readonly string[];
+  close(): Promise<void>;
+}
+

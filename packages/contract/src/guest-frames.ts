@@ -1,0 +1,59 @@
+import type { LimitName } from "./limits.ts";
+import type { WireValue } from "./value-codec.ts";
+
+/** Version of the frames below; host and guest must agree exactly. */
+export const guestProtocolVersion = 1;
+
+/**
+ * Something the guest asks of the host. `seq` counts from 0 in issue order; under the pump it is the call's identity
+ * over replays (DESIGN D7). Timers and built-ins count too, because their completions are recorded as well.
+ */
+export type GuestCall =
+  | { readonly kind: "tool"; readonly seq: number; readonly tool: string; readonly args: WireValue }
+  | { readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue }
+  | { readonly kind: "timer"; readonly seq: number; readonly delayMs: number };
+
+export type GuestBuiltin = "search" | "describe" | "read_result";
+
+/** The answer to one `GuestCall`. `atMs` becomes the guest's `Date.now()`. */
+export interface GuestCompletion {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly result: { readonly kind: "value"; readonly value: WireValue } | { readonly kind: "error"; readonly error: GuestError };
+}
+
+/** An error as it crosses the wall, both ways. */
+export interface GuestError {
+  /** `Error`, `TypeError`, `ToolError`, ... or `NonError` for a thrown value that is none. */
+  readonly name: string;
+  readonly code?: string;
+  readonly message: string;
+  readonly tool?: string;
+  readonly retryable?: boolean;
+  readonly details?: WireValue;
+  /** Place in the executed text, from 1. The run maps it to the model's own text. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export interface GuestConsoleEntry {
+  readonly level: "log" | "info" | "warn" | "error" | "debug";
+  /** Rendered inside the guest; control characters are kept and made harmless by whoever prints them. */
+  readonly text: string;
+}
+
+/** What a guest emits besides calls. `text()` and `progress()` of the program end up here. */
+export type GuestOutput =
+  | { readonly kind: "console"; readonly entry: GuestConsoleEntry }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "progress"; readonly message: string; readonly fraction?: number };
+
+/** How a guest ended. After it nothing of the guest lives, and none of its calls is accepted. */
+export type GuestEnd =
+  | { readonly kind: "returned"; readonly value: WireValue }
+  | { readonly kind: "threw"; readonly error: GuestError }
+  /** The program awaits something that can no longer happen: no call, no timer is open. */
+  | { readonly kind: "stalled" }
+  | { readonly kind: "limit"; readonly limit: LimitName; readonly limitValue: number; readonly message: string }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "crashed"; readonly message: string };

@@ -1,0 +1,102 @@
+// Shapes that cross a wall, and every seam's interface. No I/O. Anything exported here is public.
+
+export type { Digest, JsonObject, JsonSchema, JsonValue } from "./json.ts";
+export type { Principal } from "./principal.ts";
+export { localPrincipal } from "./principal.ts";
+export type { Artifact, ArtifactInput } from "./artifact.ts";
+export type { Clock } from "./clock.ts";
+export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
+export { callErrorCodes, ToolError } from "./call-error.ts";
+export type { CallgateErrorCode } from "./callgate-error.ts";
+export { callgateErrorCodes, CallgateError } from "./callgate-error.ts";
+export type { LimitName, RunLimits } from "./limits.ts";
+export { defaultLimits } from "./limits.ts";
+export type {
+  CacheSpec,
+  CostSpec,
+  Effect,
+  Label,
+  ParseIssue,
+  ParseResult,
+  ReconcileAnswer,
+  RetrySpec,
+  Tool,
+  ToolContext,
+  ToolErrorSpec,
+  ToolExample,
+  ToolHooks,
+  ToolLogger,
+  ToolSpec,
+} from "./tool-spec.ts";
+export type {
+  Source,
+  SourceListing,
+  SourcePassThrough,
+  SourceProblem,
+  SourcePrompt,
+  SourcePromptMessage,
+  SourceResource,
+  SourceResourceContent,
+  SourceResourceTemplate,
+  SourceReturn,
+  SourceState,
+  SourceTool,
+} from "./source.ts";
+export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
+export { decodeValue, defaultValueBounds, encodeValue, ValueError } from "./value-codec.ts";
+export type {
+  GuestBuiltin,
+  GuestCall,
+  GuestCompletion,
+  GuestConsoleEntry,
+  GuestEnd,
+  GuestError,
+  GuestOutput,
+} from "./guest-frames.ts";
+export { guestProtocolVersion } from "./guest-frames.ts";
+export type { GuestHost, GuestJob, GuestModule, GuestRun, ProgramLanguage, SandboxDriver } from "./sandbox-driver.ts";
+export type {
+  Checker,
+  CheckReport,
+  CheckRequest,
+  Diagnostic,
+  Lane,
+  NamespaceDeclaration,
+  ProgramForm,
+  Reach,
+  Repair,
+} from "./checker.ts";
+export type { Blobs } from "./blobs.ts";
+export type {
+  DeliveredCall,
+  Durability,
+  Journal,
+  JournalEntry,
+  PruneOptions,
+  RecordedValue,
+  RunFilter,
+  RunFinish,
+  RunKind,
+  RunRecord,
+  RunStart,
+  RunTokens,
+} from "./journal.ts";
+export type { Policy, PolicyDecision, PolicyFacts } from "./policy.ts";
+export type { ApprovalAnswer, ApprovalQuestion, Approver } from "./approval.ts";
+export type { Redactor } from "./redactor.ts";
+export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
+export type { GateEvent, GateEventKind } from "./gate-event.ts";
+export type {
+  CallOptions,
+  CallResult,
+  Gate,
+  NamespaceView,
+  ReadOptions,
+  ReadResult,
+  ReplayResult,
+  RunOptions,
+  SearchHit,
+  ToolDetail,
+  ToolView,
+} from "./gate.ts";

@@ -1,0 +1,145 @@
+import type { Artifact } from "./artifact.ts";
+import type { CallError } from "./call-error.ts";
+import type { Diagnostic, Lane, Reach, Repair } from "./checker.ts";
+import type { GuestConsoleEntry } from "./guest-frames.ts";
+import type { Digest, JsonValue } from "./json.ts";
+import type { RunLimits } from "./limits.ts";
+import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { Principal } from "./principal.ts";
+import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { Effect } from "./tool-spec.ts";
+import type { WireValue } from "./value-codec.ts";
+
+/** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
+export type RunKind = "program" | "call" | "replay";
+
+/** The head of a run: what it was started with. */
+export interface RunStart {
+  readonly runId: string;
+  readonly kind: RunKind;
+  readonly principal: Principal;
+  readonly startedAtMs: number;
+  readonly lane: Lane;
+  readonly language: ProgramLanguage | undefined;
+  /** Model's own text; stored encrypted under the run's key. Absent for a direct call. */
+  readonly programText: string | undefined;
+  /** What the guest executed; replay runs exactly this. Set by a `checked` entry. */
+  readonly programDigest: Digest | undefined;
+  readonly seed: string;
+  readonly limits: RunLimits;
+  readonly driver: string | undefined;
+  /** Interface digests of the tools it was checked against, by qualified name. */
+  readonly interfaces: Readonly<Record<string, Digest>>;
+  readonly policyVersion: string;
+  /** The run this one replays. */
+  readonly replayOf?: string;
+}
+
+/** The end of a run. */
+export interface RunFinish {
+  readonly status: Exclude<RunStatus, "running">;
+  readonly endedAtMs: number;
+  readonly error?: CallError;
+  readonly tokens: RunTokens;
+  /** Number of the handle that holds the value. */
+  readonly resultNumber?: number;
+}
+
+/** Token counts of one run, o200k. */
+export interface RunTokens {
+  /** What the model sees of the run: value or outline, console, errors. */
+  readonly result: number;
+  /** The program the model wrote. */
+  readonly program: number;
+  /** What the calls' arguments and results would have put into the model's context as direct calls. */
+  readonly direct: number;
+}
+
+/** A run as listed. */
+export interface RunRecord extends RunStart {
+  readonly status: RunStatus;
+  readonly endedAtMs: number | undefined;
+  readonly error: CallError | undefined;
+  readonly tokens: RunTokens | undefined;
+  readonly resultNumber: number | undefined;
+  readonly callCount: number;
+}
+
+/**
+ * A value as the journal keeps it: a digest, a bounded summary in which sensitive parts are keyed hashes, and the
+ * clear value. The clear value is encrypted under the run's key; from 256 KiB on it is a blob.
+ */
+export interface RecordedValue {
+  readonly digest: Digest;
+  readonly summary: JsonValue;
+  /** Absent when it was not kept, was erased, or was read without its clear values. */
+  readonly clear?: WireValue;
+}
+
+/** One thing that happened in a run. Append-only; `seq` is the call's issue order. */
+export type JournalEntry =
+  | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly durationMs: number }
+  /** Intent. For a write it is on disk before the effect (DESIGN D15). */
+  | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; readonly idempotencyKey: string }
+  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[] }
+  /** A result that came after the call had ended; settles the effect, is never delivered. */
+  | { readonly kind: "call-late"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly result?: RecordedValue; readonly error?: CallError }
+  /** A call that was issued after the run had settled; it never ran. */
+  | { readonly kind: "call-refused"; readonly atMs: number; readonly seq: number; readonly tool: string }
+  /** The `ord`-th completion handed to the guest, for tool calls, built-ins and timers alike. `answer` is absent for tool calls: it is their `call-ended`. */
+  | { readonly kind: "delivered"; readonly atMs: number; readonly ord: number; readonly seq: number; readonly call: DeliveredCall; readonly answer?: RecordedValue }
+  | { readonly kind: "console"; readonly atMs: number; readonly entries: readonly GuestConsoleEntry[]; readonly droppedBytes: number }
+  | { readonly kind: "text"; readonly atMs: number; readonly text: string }
+  | { readonly kind: "progress"; readonly atMs: number; readonly message: string; readonly fraction?: number }
+  /** A value kept under `result://<runId>/<number>`. */
+  | { readonly kind: "result"; readonly atMs: number; readonly number: number; readonly label: string; readonly value: RecordedValue; readonly artifact?: Artifact };
+
+/** What was issued, so that replay can tell a divergence. */
+export type DeliveredCall =
+  | { readonly kind: "tool"; readonly tool: string; readonly argsDigest: Digest }
+  | { readonly kind: "builtin"; readonly name: string; readonly argsDigest: Digest }
+  | { readonly kind: "timer"; readonly delayMs: number };
+
+export interface RunFilter {
+  readonly tenant: string;
+  readonly status?: RunStatus;
+  /** Newest first, at most this many. Default 50. */
+  readonly limit?: number;
+  readonly beforeMs?: number;
+}
+
+export interface PruneOptions {
+  /** Runs that ended before this are removed. */
+  readonly olderThanMs?: number;
+  /** Oldest ended runs are removed until the journal is below this. */
+  readonly maxBytes?: number;
+}
+
+/** `lazy` may be lost with the power, not with the process; `full` is on disk when the promise resolves. */
+export type Durability = "lazy" | "full";
+
+/**
+ * The record of runs. The suite `testJournal` in testkit is its definition.
+ *
+ * - Entries of one run are kept in the order they were appended; `append` of several is one transaction.
+ * - `append` with `full` resolves after the entries, and all before them of that run, are on disk.
+ * - Two processes may use one journal at once.
+ * - Nothing of one tenant is visible with the id of another.
+ * - All methods may throw `CallgateError` JOURNAL_*; a failed `append` has written nothing.
+ */
+export interface Journal {
+  begin(run: RunStart): Promise<void>;
+  append(runId: string, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
+  finish(runId: string, finish: RunFinish): Promise<void>;
+  /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */
+  readRun(tenant: string, runId: string): Promise<RunRecord | undefined>;
+  /** `clear` also decrypts values (for replay and `read_result`). */
+  readEntries(tenant: string, runId: string, options?: { readonly clear?: boolean }): Promise<readonly JournalEntry[]>;
+  readResult(tenant: string, runId: string, number: number): Promise<Extract<JournalEntry, { kind: "result" }> | undefined>;
+  listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
+  /** Deletes the run's key: its clear values are gone, summaries and digests stay. */
+  erase(tenant: string, runId: string): Promise<void>;
+  prune(options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+import type { Artifact } from "./artifact.ts";
+import type { CallError } from "./call-error.ts";
+import type { Diagnostic, ProgramForm, Repair } from "./checker.ts";
+import type { GuestConsoleEntry } from "./guest-frames.ts";
+import type { JsonValue } from "./json.ts";
+import type { RunTokens } from "./journal.ts";
+import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { Effect } from "./tool-spec.ts";
+
+/** Name of a value kept in the runtime: `result://<runId>/<number>`. */
+export type Handle = `result://${string}`;
+
+/** A value as the model sees it: whole, or an outline and the handle to the rest. */
+export type ShapedValue =
+  | { readonly kind: "whole"; readonly value: unknown; readonly handle?: Handle }
+  | { readonly kind: "outline"; readonly outline: JsonValue; readonly handle: Handle; readonly totalTokens: number };
+
+/** One call in the summary of a run. */
+export interface CallSummary {
+  readonly id: string;
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly outcome: OutcomeKind;
+  readonly effectStatus: EffectStatus;
+  readonly durationMs: number;
+  readonly error?: CallError;
+}
+
+/** A run's failure, with the place in the model's own text. */
+export interface RunError extends Omit<CallError, "tool"> {
+  readonly tool?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly excerpt?: string;
+}
+
+/** What comes back of a run. All text channels together are within `budgetTokens`. */
+export interface RunResult {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly form?: ProgramForm;
+  /** Present when `completed`. */
+  readonly value?: ShapedValue;
+  readonly error?: RunError;
+  /** `text()` of the program. */
+  readonly text: readonly string[];
+  readonly console: readonly GuestConsoleEntry[];
+  readonly consoleDroppedBytes: number;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly repairs: readonly Repair[];
+  readonly calls: readonly CallSummary[];
+  readonly artifacts: readonly (Artifact & { readonly handle: Handle })[];
+  /** When not completed: what happened to the world, so that neither model nor person guesses (DESIGN P7). */
+  readonly effects?: { readonly done: readonly string[]; readonly unknown: readonly string[]; readonly none: readonly string[] };
+  /** Things worth saying that are no error: journal degraded, calls drained after return, ... */
+  readonly notices: readonly string[];
+  readonly tokens: RunTokens;
+  readonly durationMs: number;
+}

@@ -1,0 +1,101 @@
+import type { ArtifactInput } from "./artifact.ts";
+import type { Tool, ToolContext } from "./tool-spec.ts";
+
+/** Where a source stands. Anything but `ready` names what to do about it. */
+export type SourceState =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "ready" }
+  | { readonly kind: "degraded"; readonly reason: string }
+  | { readonly kind: "auth_needed"; readonly reason: string }
+  | { readonly kind: "down"; readonly reason: string };
+
+/** Something wrong with one tool or part of a source; the rest works. */
+export interface SourceProblem {
+  /** The tool's name where it has one. */
+  readonly tool?: string;
+  readonly message: string;
+}
+
+/** A tool as its source lists it. Its `handler` runs it on the source; only the broker calls that. */
+export interface SourceTool {
+  readonly tool: Tool;
+  /**
+   * True when effect and labels are claims of a party that was not trusted yet; the gate then counts the effect as
+   * `write` until the user trusts or overrides it.
+   */
+  readonly claimed: boolean;
+}
+
+export interface SourceListing {
+  readonly tools: readonly SourceTool[];
+  readonly problems: readonly SourceProblem[];
+}
+
+/** A resource or prompt that passes through the gate unchanged. */
+export interface SourceResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+export interface SourceResourceTemplate {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+export interface SourceResourceContent {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly content: { readonly kind: "text"; readonly text: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+}
+export interface SourcePrompt {
+  readonly name: string;
+  readonly description?: string;
+  readonly arguments: readonly { readonly name: string; readonly description?: string; readonly required: boolean }[];
+}
+export interface SourcePromptMessage {
+  readonly role: "user" | "assistant";
+  /** MCP content block, passed through as it came. */
+  readonly content: unknown;
+}
+
+/** Resources and prompts of a source that has them. Every method may throw `CallgateError` SOURCE_FAILED. */
+export interface SourcePassThrough {
+  listResources(signal: AbortSignal): Promise<readonly SourceResource[]>;
+  listResourceTemplates(signal: AbortSignal): Promise<readonly SourceResourceTemplate[]>;
+  readResource(uri: string, signal: AbortSignal): Promise<readonly SourceResourceContent[]>;
+  listPrompts(signal: AbortSignal): Promise<readonly SourcePrompt[]>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly SourcePromptMessage[]>;
+}
+
+/** What a source's handler may return instead of a bare value, when it also has files or pictures. */
+export interface SourceReturn {
+  readonly value: unknown;
+  readonly artifacts: readonly ArtifactInput[];
+}
+
+/**
+ * Where tools come from. One bad source never hurts another.
+ *
+ * - `list` may be called any number of times, also at once; it connects if needed, follows every page, and reports a
+ *   malformed tool in `problems` instead of failing. It throws `CallgateError` SOURCE_FAILED when nothing can be listed.
+ * - `call` runs one tool by the name it listed. It throws `ToolError` for what the tool or the connection did wrong
+ *   (SOURCE_UNAVAILABLE when the peer is gone), and stops when `context.signal` aborts.
+ * - `onChange` registers one listener, called whenever tools or state may have changed; it must not throw.
+ * - `close` is idempotent, ends every process and connection the source started, and makes calls under way fail.
+ */
+export interface Source {
+  /** The namespace its tools live in, before the naming rule. */
+  readonly namespace: string;
+  /** `functions`, `folder`, `mcp`, ... */
+  readonly kind: string;
+  /** One line on what is behind it, for the model. */
+  readonly purpose?: string;
+  readonly state: SourceState;
+  list(signal: AbortSignal): Promise<SourceListing>;
+  call(name: string, args: unknown, context: ToolContext): Promise<unknown>;
+  onChange(listener: () => void): void;
+  close(): Promise<void>;
+  readonly passThrough?: SourcePassThrough;
+}

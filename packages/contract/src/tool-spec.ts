@@ -1,0 +1,141 @@
+import type { Artifact, ArtifactInput } from "./artifact.ts";
+import type { JsonObject, JsonSchema } from "./json.ts";
+import type { Principal } from "./principal.ts";
+
+/** What calling a tool may do to the world. Unknown counts as `write`. */
+export type Effect = "read" | "write" | "destructive";
+
+/** A label that follows data, e.g. `untrusted`, `private`, `external`. */
+export type Label = string;
+
+export interface ToolExample {
+  readonly description?: string;
+  readonly input: JsonObject;
+  readonly output?: unknown;
+}
+
+/** A failure the tool announces, so that a program can branch on it. */
+export interface ToolErrorSpec {
+  /** UPPER_SNAKE. */
+  readonly code: string;
+  readonly description: string;
+  readonly retryable?: boolean;
+}
+
+/** Only for tools for which repeating a failed call is safe. */
+export interface RetrySpec {
+  /** Attempts after the first, 1 to 10. */
+  readonly retries: number;
+  /** First wait; doubles each time, with jitter. Default 200. */
+  readonly minDelayMs?: number;
+  /** Default 5,000. */
+  readonly maxDelayMs?: number;
+}
+
+/** Only for tools whose answer for equal arguments and principal may be reused. */
+export interface CacheSpec {
+  readonly ttlMs: number;
+}
+
+export interface CostSpec {
+  /** Millionths of a US dollar per call. */
+  readonly microUsdPerCall: number;
+}
+
+/** Everything a tool declares, without its code. Static: read once at registration. */
+export interface ToolSpec {
+  /** Within its namespace, as written by its author; the catalog derives the identifier from it. */
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** One sentence for search and for the model: in which situation to reach for it. */
+  readonly whenToUse?: string;
+  readonly input: JsonSchema;
+  readonly output?: JsonSchema;
+  readonly effect: Effect;
+  readonly tags: readonly string[];
+  /** What the caller must hold, as words a policy understands. */
+  readonly permissions: readonly string[];
+  readonly labels: readonly Label[];
+  readonly version: string;
+  /** Why not to use it, and what to use instead. */
+  readonly deprecated?: string;
+  /** Deadline of one attempt. */
+  readonly timeoutMs: number;
+  readonly retry?: RetrySpec;
+  readonly cache?: CacheSpec;
+  /** Calls of this tool under way at once in one gate. */
+  readonly concurrency?: number;
+  readonly cost?: CostSpec;
+  readonly examples: readonly ToolExample[];
+  readonly errors: readonly ToolErrorSpec[];
+  /** JSON Pointers into input (`/input/...`) or output (`/output/...`); `*` stands for every item. */
+  readonly sensitive?: readonly string[];
+}
+
+/** What a handler is given beside its arguments. */
+export interface ToolContext {
+  /** Aborted at the deadline, on cancel and when the run ends. Honour it. */
+  readonly signal: AbortSignal;
+  readonly principal: Principal;
+  readonly runId: string;
+  readonly callId: string;
+  /** Stable over retries, resumes and resubmission of the same task (DESIGN P6). Hand it to the service behind the tool. */
+  readonly idempotencyKey: string;
+  readonly log: ToolLogger;
+  /** Reports progress. `fraction` is 0 to 1 when known. */
+  progress(message: string, fraction?: number): void;
+  /** Adds a file or picture to the call's result. Resolves once it is stored. */
+  attach(artifact: ArtifactInput): Promise<Artifact>;
+}
+
+export interface ToolLogger {
+  debug(message: string, fields?: JsonObject): void;
+  info(message: string, fields?: JsonObject): void;
+  warn(message: string, fields?: JsonObject): void;
+  error(message: string, fields?: JsonObject): void;
+}
+
+/**
+ * The code of a tool. Only `handler` is needed.
+ *
+ * All hooks get the same frozen snapshot of the arguments that was validated. `precheck`, `simulate` and `reconcile`
+ * must not change anything. Any of them may throw a `ToolError`; other throws become `TOOL_FAILED`.
+ */
+export interface ToolHooks<Input = unknown, Output = unknown> {
+  handler(args: Input, context: ToolContext): Promise<Output> | Output;
+  /** Read-only test that the call can succeed (the record exists, is yours), before anyone is asked. Throws `ToolError` if not. */
+  precheck?(args: Input, context: ToolContext): Promise<void> | void;
+  /** The short form of an output that is over the token budget. Itself budgeted. */
+  summarize?(output: Output): unknown;
+  /** A plausible output without doing it, for rehearsal. */
+  simulate?(args: Input, context: ToolContext): Promise<Output> | Output;
+  /** Undoes the effect of a call that is `done`. */
+  compensate?(args: Input, output: Output, context: ToolContext): Promise<void> | void;
+  /** Finds out whether a call that is `unknown` took effect. */
+  reconcile?(args: Input, context: ToolContext): Promise<ReconcileAnswer<Output>> | ReconcileAnswer<Output>;
+  /** The caller's name for the record a write makes, so that the same task submitted again finds it. */
+  businessKey?(args: Input): string | undefined;
+}
+
+export type ReconcileAnswer<Output = unknown> =
+  | { readonly kind: "happened"; readonly output: Output }
+  | { readonly kind: "did_not_happen" }
+  | { readonly kind: "unknown" };
+
+/** A tool made of functions: declaration, code, and the validators its author wrote. */
+export interface Tool extends ToolSpec, ToolHooks {
+  /** The author's own schema's validation (Standard Schema), run after the JSON Schema; may transform the arguments. */
+  readonly parseInput?: (value: unknown) => Promise<ParseResult> | ParseResult;
+  readonly parseOutput?: (value: unknown) => Promise<ParseResult> | ParseResult;
+}
+
+export type ParseResult =
+  | { readonly kind: "ok"; readonly value: unknown }
+  | { readonly kind: "invalid"; readonly issues: readonly ParseIssue[] };
+
+export interface ParseIssue {
+  readonly message: string;
+  /** JSON Pointer into the value. */
+  readonly path: string;
+}
