@@ -17,6 +17,7 @@ export const callErrorCodes = {
   SOURCE_UNAVAILABLE: "The source behind the tool is down or could not be reached",
   VALUE_UNSUPPORTED: "A value cannot cross the wall between program and host",
   VALUE_TOO_LARGE: "A value is larger or deeper than the wall lets through",
+  IDEMPOTENCY_MISMATCH: "The business key was already used in this task with other arguments; the call did not happen",
   HANDLE_NOT_FOUND: "No such result handle is visible to the caller",
   INTERNAL: "A fault of Callgate itself; the id in the details finds it in the log",
 } as const;

@@ -39,10 +39,10 @@ export type {
   SourceResource,
   SourceResourceContent,
   SourceResourceTemplate,
-  SourceReturn,
   SourceState,
   SourceTool,
 } from "./source.ts";
+export { SourceReturn } from "./source.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
 export { decodeValue, defaultValueBounds, encodeValue, ValueError } from "./value-codec.ts";
 export type {

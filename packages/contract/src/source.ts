@@ -69,10 +69,27 @@ export interface SourcePassThrough {
   getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly SourcePromptMessage[]>;
 }
 
-/** What a source's handler may return instead of a bare value, when it also has files or pictures. */
-export interface SourceReturn {
+const RETURN_BRAND = Symbol.for("callgate.source-return");
+
+/**
+ * What a source (or a handler) returns instead of a bare value when it also has files or pictures.
+ *
+ * A class with a brand, so that a tool's own `{ value, artifacts }` object is never mistaken for it.
+ */
+export class SourceReturn {
   readonly value: unknown;
   readonly artifacts: readonly ArtifactInput[];
+
+  constructor(value: unknown, artifacts: readonly ArtifactInput[]) {
+    this.value = value;
+    this.artifacts = artifacts;
+    Object.defineProperty(this, RETURN_BRAND, { value: true });
+  }
+
+  /** True for a `SourceReturn` from any copy of this package in the process. */
+  static is(value: unknown): value is SourceReturn {
+    return typeof value === "object" && value !== null && RETURN_BRAND in value;
+  }
 }
 
 /**
