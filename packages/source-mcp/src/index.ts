@@ -1,1 +1,2 @@
-export {};
+export type { McpSourceOptions } from "./mcp-source.ts";
+export { createMcpSource } from "./mcp-source.ts";

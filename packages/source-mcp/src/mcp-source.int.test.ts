@@ -1,0 +1,274 @@
+import { fileURLToPath } from "node:url";
+import type { ArtifactInput, Source, ToolContext } from "@callgate/contract";
+import { CallgateError, localPrincipal, ToolError } from "@callgate/contract";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { createMcpSource } from "./mcp-source.ts";
+import type { McpSourceOptions } from "./mcp-source.ts";
+
+const script = fileURLToPath(new URL("../test/scripted-server.mjs", import.meta.url));
+const open: Source[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((source) => source.close()));
+});
+
+function scripted(mode: string, more: Partial<McpSourceOptions> = {}): Source {
+  const source = createMcpSource({ namespace: "scripted", command: process.execPath, args: [script, mode], ...more });
+  open.push(source);
+  return source;
+}
+
+interface Seen {
+  readonly context: ToolContext;
+  readonly artifacts: ArtifactInput[];
+  readonly progress: [string, number | undefined][];
+}
+
+function watched(signal: AbortSignal = AbortSignal.timeout(20_000)): Seen {
+  const artifacts: ArtifactInput[] = [];
+  const progress: [string, number | undefined][] = [];
+  const log = (): void => undefined;
+  const context: ToolContext = {
+    signal,
+    principal: localPrincipal,
+    runId: "run_1",
+    callId: "call_1",
+    idempotencyKey: "key_1",
+    log: { debug: log, info: log, warn: log, error: log },
+    progress: (message, fraction) => void progress.push([message, fraction]),
+    attach: (artifact) => {
+      artifacts.push(artifact);
+      return Promise.resolve({ name: artifact.name, mimeType: artifact.mimeType, sizeBytes: artifact.bytes.length, digest: "sha256:0" });
+    },
+  };
+  return { context, artifacts, progress };
+}
+
+const call = (source: Source, name: string, args: unknown = {}): Promise<unknown> => source.call(name, args, watched().context);
+const signal = (): AbortSignal => AbortSignal.timeout(20_000);
+
+async function toolError(promise: Promise<unknown>): Promise<ToolError> {
+  const error = await promise.then((value) => Promise.reject(new Error(`resolved: ${JSON.stringify(value)}`)), (reason: unknown) => reason);
+  expect(ToolError.is(error), String(error)).toBe(true);
+  return error as ToolError;
+}
+
+async function listError(source: Source): Promise<CallgateError> {
+  const error = await source.list(signal()).then(() => undefined, (reason: unknown) => reason);
+  expect(CallgateError.is(error), String(error)).toBe(true);
+  return error as CallgateError;
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe("createMcpSource: list", () => {
+  test("starts nothing before the first use, then lists with effects as claims", async () => {
+    const source = scripted("ok");
+    expect(source.state).toEqual({ kind: "connecting" });
+    const { tools, problems } = await source.list(signal());
+    expect(problems).toEqual([]);
+    expect(tools.slice(0, 3).map(({ tool, claimed }) => [tool.name, tool.effect, claimed])).toEqual([
+      ["echo", "read", true],
+      ["write_it", "destructive", true],
+      ["fail_coded", "write", true],
+    ]);
+    expect(source.state).toEqual({ kind: "ready" });
+    expect(source.purpose).toBe("Misbehaves on request.");
+  });
+
+  test("code-mode 15: follows every page", async () => {
+    const all = await scripted("ok").list(signal());
+    const paged = await scripted("pages").list(signal());
+    expect(paged.tools.map(({ tool }) => tool.name)).toEqual(all.tools.map(({ tool }) => tool.name));
+  });
+
+  test.each(["malformed", "modern"])("reports malformed tools and keeps the rest (%s)", async (mode) => {
+    const source = scripted(mode);
+    const { tools, problems } = await source.list(signal());
+    expect(tools).toHaveLength(19);
+    expect(problems.map((problem) => problem.tool)).toEqual(["no_type", undefined, undefined, "echo", "no_schema"]);
+    expect(problems[0]?.message).toContain('must have "type": "object"');
+    expect(await call(source, "echo", { a: 1 })).toEqual({ got: { a: 1 } });
+  });
+
+  test("mcp-004: ends a cursor that comes back, and makes one change of ten thousand", async () => {
+    expect((await scripted("loop").list(signal())).problems[0]?.message).toContain("repeats the page cursor");
+    const source = scripted("ok");
+    await source.list(signal());
+    let changes = 0;
+    source.onChange(() => void changes++);
+    await call(source, "storm");
+    await vi.waitFor(() => expect(changes).toBeGreaterThan(0), 3_000);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(changes).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("createMcpSource: call", () => {
+  test("gives values by the one rule, without doubling text and structured content", async () => {
+    const source = scripted("ok");
+    expect(await call(source, "echo", { n: 1 })).toEqual({ got: { n: 1 } });
+    expect(await call(source, "write_it")).toBe("written");
+    expect(await call(source, "odd")).toEqual({ content: [{ type: "hologram", data: 7 }, 3] });
+  });
+
+  test("code-mode 13, out-009: a 19-digit id comes and goes unchanged", async () => {
+    expect(await call(scripted("ok"), "int64", { id: 1234567890123456789n })).toEqual({ id: 1234567890123456789n, same: true });
+  });
+
+  test("code-mode 13: a 5 MB PNG becomes an artifact, its bytes intact", async () => {
+    const { context, artifacts } = watched();
+    const value = await scripted("ok").call("png", {}, context);
+    expect(value).toEqual({ content: [{ type: "image", artifact: "png-1.png", mimeType: "image/png", sizeBytes: 5 * 1024 * 1024 }] });
+    expect(artifacts[0]?.mimeType).toBe("image/png");
+    expect(Buffer.compare(artifacts[0]?.bytes ?? Buffer.alloc(0), Buffer.alloc(5 * 1024 * 1024, 137))).toBe(0);
+  });
+
+  test("throws tool errors with the server's code, or TOOL_FAILED", async () => {
+    const source = scripted("ok");
+    const coded = await toolError(call(source, "fail_coded"));
+    expect([coded.code, coded.message]).toEqual(["NO_SUCH_DOC", "There is no such document"]);
+    expect((await toolError(call(source, "fail_text"))).message).toBe("it went wrong");
+    const refused = await toolError(call(source, "refuse"));
+    expect([refused.code, refused.details]).toEqual(["INVALID_PARAMS", { jsonRpcCode: -32602 }]);
+    expect(refused.message).toContain("document_id");
+  });
+
+  test("mcp-014: abort ends the call at once and the server is told; an answer that comes twice is dropped", async () => {
+    const source = scripted("ok");
+    const controller = new AbortController();
+    const pending = toolError(source.call("hang", {}, watched(controller.signal).context));
+    await call(source, "echo");
+    controller.abort(new Error("deadline"));
+    expect((await pending).code).toBe("CANCELLED");
+    await vi.waitFor(async () => expect(await call(source, "cancelled")).toEqual([expect.stringContaining("deadline")]));
+    expect(await call(source, "twice")).toBe("first");
+    expect(await call(source, "write_it")).toBe("written");
+  });
+
+  test("passes progress on, and does not let a flood through", async () => {
+    const { context, progress } = watched();
+    expect(await scripted("ok").call("progress", {}, context)).toBe("done");
+    expect(progress[0]).toEqual(["one of four", 0.25]);
+    expect(progress.length).toBeLessThan(100);
+  });
+
+  test("an answer over the bound fails its own call only", async () => {
+    const source = scripted("ok", { maxMessageBytes: 1024 * 1024 });
+    const other = call(source, "huge", { bytes: 1000 });
+    const error = await toolError(call(source, "huge", { bytes: 3 * 1024 * 1024 }));
+    expect(error.code).toBe("VALUE_TOO_LARGE");
+    expect(await other).toHaveLength(1000);
+  });
+
+  test("mcp-006: refuses elicitation and sampling", async () => {
+    const { answers } = (await call(scripted("ok"), "ask")) as { answers: string[] };
+    expect(answers).toHaveLength(2);
+    for (const answer of answers) expect(answer).toContain("Callgate does not answer");
+  });
+
+  test("mcp-009: the process sees its configured variables and none of the host's secrets", async () => {
+    const hostEnv = { ...process.env, OTHER_SERVERS_TOKEN: "s3cret", PATH: process.env["PATH"] };
+    const env = await call(scripted("ok", { env: { MINE: "yes" }, hostEnv }), "env");
+    expect(env).toMatchObject({ MINE: "yes", PATH: process.env["PATH"] });
+    expect(env).not.toHaveProperty("OTHER_SERVERS_TOKEN");
+  });
+});
+
+describe("createMcpSource: death and trouble", () => {
+  test("a server that dies mid-call fails that call as SOURCE_UNAVAILABLE and is started again at the next use", async () => {
+    const source = scripted("ok");
+    await source.list(signal());
+    const error = await toolError(call(source, "die"));
+    expect([error.code, error.retryable, error.notApplied]).toEqual(["SOURCE_UNAVAILABLE", false, false]);
+    expect(error.message).toContain("exit code 7");
+    expect(error.message).toContain("unknown");
+    expect(source.state.kind).toBe("down");
+    expect(await call(source, "write_it")).toBe("written");
+    expect(source.state).toEqual({ kind: "ready" });
+  });
+
+  test("waits between starts of a server that keeps dying", async () => {
+    let nowMs = 0;
+    const source = scripted("die", { now: () => nowMs });
+    await listError(source);
+    const early = await toolError(call(source, "echo"));
+    expect([early.code, early.notApplied, early.retryable]).toEqual(["SOURCE_UNAVAILABLE", true, true]);
+    expect(early.message).toContain("started again in 1 s");
+    nowMs = 600;
+    expect((await listError(source)).message).toContain("exit code 3");
+  });
+
+  test("a missing command is named, with what to do", async () => {
+    const error = await listError(createMcpSource({ namespace: "gone", command: "no-such-mcp-server", args: ["--port", "1"] }));
+    expect(error.code).toBe("SOURCE_FAILED");
+    expect(error.message).toMatch(/"gone" could not be started: the command was not found/);
+    expect(error.message).toContain("no-such-mcp-server --port 1");
+    expect(error.message).toContain("To fix");
+  });
+
+  test("a server that dies at start is quoted, without the configured secret", async () => {
+    const error = await listError(scripted("die", { env: { API_KEY: "key-123456" } }));
+    expect(error.message).toContain("exit code 3");
+    expect(error.message).toContain("API_KEY is not set (got [secret])");
+    expect(error.message).not.toContain("key-123456");
+  });
+
+  test("a server that never answers times out by its own limit and is gone", async () => {
+    const source = scripted("hang", { connectTimeoutMs: 700 });
+    const error = await listError(source);
+    expect(error.message).toContain("within 0.7 s");
+    expect(source.state.kind).toBe("down");
+  });
+
+  test("a server that dies of the newer protocol's first question is asked the older way", async () => {
+    expect(await call(scripted("die-on-probe"), "write_it")).toBe("written");
+  });
+
+  test("garbage on stdout is skipped; megabytes on stderr stay bounded", async () => {
+    const source = scripted("garbage");
+    expect(await call(source, "flood_stderr")).toBe("flooded");
+    expect(await call(source, "write_it")).toBe("written");
+  });
+
+  test("close fails calls under way, and ends a stubborn server and what it started", async () => {
+    const source = scripted("stubborn", { stopGraceMs: 200 });
+    const { pid } = (await call(source, "grandchild")) as { pid: number };
+    expect(alive(pid)).toBe(true);
+    const pending = toolError(call(source, "hang"));
+    await source.close();
+    await source.close();
+    expect((await pending).code).toBe("SOURCE_UNAVAILABLE");
+    await vi.waitFor(() => expect(alive(pid)).toBe(false), 3_000);
+    expect((await toolError(call(source, "echo"))).code).toBe("SOURCE_UNAVAILABLE");
+  });
+
+  test("close while it is still starting does not wait for the handshake", async () => {
+    const source = scripted("hang", { connectTimeoutMs: 20_000, stopGraceMs: 200 });
+    const listing = source.list(signal()).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await source.close();
+    expect(CallgateError.is(await listing)).toBe(true);
+  });
+});
+
+describe("createMcpSource: pass-through", () => {
+  test("lists and reads resources, templates and prompts", async () => {
+    const source = scripted("ok");
+    const through = source.passThrough;
+    expect(await through?.listResources(signal())).toEqual([{ uri: "mem://a", name: "a", mimeType: "text/plain" }]);
+    expect(await through?.listResourceTemplates(signal())).toEqual([{ uriTemplate: "mem://{x}", name: "t" }]);
+    expect(await through?.readResource("mem://a", signal())).toEqual([
+      { uri: "mem://a", mimeType: "text/plain", content: { kind: "text", text: "hello" } },
+      { uri: "mem://a", content: { kind: "bytes", bytes: Buffer.from([1, 2, 3]) } },
+    ]);
+    expect(await through?.listPrompts(signal())).toEqual([{ name: "greet", arguments: [{ name: "who", required: true }] }]);
+    expect(await through?.getPrompt("greet", { who: "you" }, signal())).toEqual([{ role: "user", content: { type: "text", text: "Hello you" } }]);
+  });
+});

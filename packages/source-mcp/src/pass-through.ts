@@ -1,0 +1,96 @@
+import type { SourcePassThrough, SourcePromptMessage, SourceResourceContent } from "@callgate/contract";
+import type { BodyMethod } from "./connection.ts";
+import type { Connector } from "./connector.ts";
+import { collectPages } from "./paging.ts";
+import type { ResultBody } from "./result-body.ts";
+import { firstString, isRecord } from "./tool-listing.ts";
+
+export interface PassThroughOptions {
+  readonly connector: Connector;
+  readonly listTimeoutMs: number;
+}
+
+/** Resources and prompts of the server, as they come; entries without what makes them usable are left out. */
+export function createPassThrough({ connector, listTimeoutMs }: PassThroughOptions): SourcePassThrough {
+  const listAll = async (method: BodyMethod, key: string, signal: AbortSignal): Promise<readonly ResultBody[]> => {
+    const connection = await connector.get(signal);
+    if (!connection.has(method.startsWith("prompts") ? "prompts" : "resources")) return [];
+    try {
+      const { items } = await collectPages((cursor) => connection.request(method, cursor === undefined ? {} : { cursor }, { signal, timeoutMs: listTimeoutMs }), key);
+      return items.filter(isRecord);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw connector.failure(`did not answer ${method}`, error);
+    }
+  };
+  const ask = async (method: BodyMethod, params: ResultBody, signal: AbortSignal): Promise<ResultBody> => {
+    const connection = await connector.get(signal);
+    try {
+      return await connection.request(method, params, { signal, timeoutMs: listTimeoutMs });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw connector.failure(`did not answer ${method}`, error);
+    }
+  };
+  return {
+    listResources: async (signal) =>
+      (await listAll("resources/list", "resources", signal)).flatMap((item) => {
+        const uri = firstString(item["uri"]);
+        return uri === undefined ? [] : [{ uri, ...described(item, uri) }];
+      }),
+    listResourceTemplates: async (signal) =>
+      (await listAll("resources/templates/list", "resourceTemplates", signal)).flatMap((item) => {
+        const uriTemplate = firstString(item["uriTemplate"]);
+        return uriTemplate === undefined ? [] : [{ uriTemplate, ...described(item, uriTemplate) }];
+      }),
+    readResource: async (uri, signal) => {
+      const { contents } = await ask("resources/read", { uri }, signal);
+      return Array.isArray(contents) ? contents.flatMap((part: unknown) => resourceContent(part, uri)) : [];
+    },
+    listPrompts: async (signal) =>
+      (await listAll("prompts/list", "prompts", signal)).flatMap((item) => {
+        const name = firstString(item["name"]);
+        if (name === undefined) return [];
+        const description = firstString(item["description"], item["title"]);
+        return [{ name, ...(description === undefined ? {} : { description }), arguments: promptArguments(item["arguments"]) }];
+      }),
+    getPrompt: async (name, args, signal) => {
+      const { messages } = await ask("prompts/get", { name, arguments: args }, signal);
+      return Array.isArray(messages) ? messages.filter(isRecord).flatMap(promptMessage) : [];
+    },
+  };
+}
+
+function described(item: ResultBody, fallback: string): { readonly name: string; readonly description?: string; readonly mimeType?: string } {
+  const description = firstString(item["description"], item["title"]);
+  const mimeType = firstString(item["mimeType"]);
+  return {
+    name: firstString(item["name"], item["title"]) ?? fallback,
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+  };
+}
+
+function resourceContent(part: unknown, asked: string): readonly SourceResourceContent[] {
+  if (!isRecord(part)) return [];
+  const uri = firstString(part["uri"]) ?? asked;
+  const mimeType = firstString(part["mimeType"]);
+  const head = { uri, ...(mimeType === undefined ? {} : { mimeType }) };
+  if (typeof part["text"] === "string") return [{ ...head, content: { kind: "text", text: part["text"] } }];
+  if (typeof part["blob"] === "string") return [{ ...head, content: { kind: "bytes", bytes: Buffer.from(part["blob"], "base64") } }];
+  return [];
+}
+
+function promptArguments(value: unknown): readonly { readonly name: string; readonly description?: string; readonly required: boolean }[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isRecord).flatMap((item) => {
+    const name = firstString(item["name"]);
+    const description = firstString(item["description"]);
+    return name === undefined ? [] : [{ name, ...(description === undefined ? {} : { description }), required: item["required"] === true }];
+  });
+}
+
+function promptMessage(message: ResultBody): readonly SourcePromptMessage[] {
+  const { role, content } = message;
+  return role === "user" || role === "assistant" ? [{ role, content }] : [];
+}

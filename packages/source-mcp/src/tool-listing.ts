@@ -1,0 +1,79 @@
+import type { Effect, JsonSchema, SourceListing, SourceProblem, SourceTool, Tool } from "@callgate/contract";
+import type { ResultBody } from "./result-body.ts";
+
+/** Makes a listed tool callable: what its `handler` does. */
+export type MakeHandler = (name: string) => Tool["handler"];
+
+export interface ListingDefaults {
+  readonly timeoutMs: number;
+  readonly handler: MakeHandler;
+}
+
+/**
+ * Turns what `tools/list` answered into tools. One malformed tool becomes a problem, the rest work; a name listed twice
+ * keeps its first definition.
+ */
+export function parseListing(rawTools: readonly unknown[], defaults: ListingDefaults): SourceListing {
+  const tools = new Map<string, SourceTool>();
+  const problems: SourceProblem[] = [];
+  rawTools.forEach((raw, index) => {
+    const parsed = parseTool(raw, index, defaults);
+    if (parsed.kind === "problem") problems.push(parsed.problem);
+    else if (tools.has(parsed.tool.tool.name)) problems.push({ tool: parsed.tool.tool.name, message: "The server lists this name twice; the first definition is used" });
+    else tools.set(parsed.tool.tool.name, parsed.tool);
+  });
+  return { tools: [...tools.values()], problems };
+}
+
+type ParsedTool = { readonly kind: "tool"; readonly tool: SourceTool } | { readonly kind: "problem"; readonly problem: SourceProblem };
+
+function parseTool(raw: unknown, index: number, defaults: ListingDefaults): ParsedTool {
+  const problem = (message: string, tool?: string): ParsedTool => ({ kind: "problem", problem: { ...(tool === undefined ? {} : { tool }), message } });
+  if (!isRecord(raw)) return problem(`Entry ${index} of the tool list is not an object; it was left out`);
+  const { name } = raw;
+  if (typeof name !== "string" || name === "") return problem(`Entry ${index} of the tool list has no name; it was left out`);
+  const input = parseInputSchema(raw["inputSchema"]);
+  if (typeof input === "string") return problem(`${input}; the tool was left out. The server's author must fix it`, name);
+  const title = firstString(raw["title"], isRecord(raw["annotations"]) ? raw["annotations"]["title"] : undefined);
+  const output = raw["outputSchema"];
+  const tool: Tool = {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description: firstString(raw["description"], title) ?? "",
+    input,
+    ...(isRecord(output) ? { output: output as JsonSchema } : {}),
+    effect: effectOf(raw["annotations"]),
+    tags: [],
+    permissions: [],
+    labels: [],
+    version: "0.0.0",
+    timeoutMs: defaults.timeoutMs,
+    examples: [],
+    errors: [],
+    handler: defaults.handler(name),
+  };
+  return { kind: "tool", tool: { tool, claimed: true } };
+}
+
+/** The schema, or what is wrong with it. MCP asks for an object schema; anything else cannot describe named arguments. */
+function parseInputSchema(schema: unknown): JsonSchema | string {
+  if (schema === undefined) return "It has no inputSchema";
+  if (!isRecord(schema)) return "Its inputSchema is not an object";
+  if (schema["type"] !== "object") return `Its inputSchema must have "type": "object", it has ${JSON.stringify(schema["type"]) ?? "none"}`;
+  return schema;
+}
+
+/** Hints are the server's own claims; the gate counts them only once a person trusted the server (DESIGN P0). */
+function effectOf(annotations: unknown): Effect {
+  if (!isRecord(annotations)) return "write";
+  if (annotations["readOnlyHint"] === true) return "read";
+  return annotations["destructiveHint"] === true ? "destructive" : "write";
+}
+
+export function isRecord(value: unknown): value is ResultBody {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function firstString(...values: readonly unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === "string" && value !== "");
+}
