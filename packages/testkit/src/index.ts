@@ -1,1 +1,4 @@
-export {};
+// Door: what tests of several packages share.
+
+export { virtualClock } from "./virtual-clock.ts";
+export type { VirtualClock } from "./virtual-clock.ts";

@@ -1,0 +1,30 @@
+import { encodeValue } from "@callgate/contract";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { digestOf, digestOfWire } from "./digest.ts";
+
+describe("digestOf", () => {
+  test("is SHA-256 over RFC 8785 text", () => {
+    expect(digestOf({ b: 1, a: "x" })).toBe(digestOf({ a: "x", b: 1 }));
+    expect(digestOf({})).toBe("sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+  });
+
+  test("refuses a value JSON has no word for", () => {
+    expect(() => digestOf(undefined)).toThrow("Cannot digest");
+  });
+});
+
+describe("digestOfWire", () => {
+  test("does not depend on the order of keys", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const turned = Object.fromEntries(Object.entries(value).reverse());
+        expect(digestOfWire(encodeValue(turned))).toBe(digestOfWire(encodeValue(value)));
+      }),
+    );
+  });
+
+  test("tells undefined from null", () => {
+    expect(digestOfWire(encodeValue({ a: undefined }))).not.toBe(digestOfWire(encodeValue({ a: null })));
+  });
+});
