@@ -1,0 +1,49 @@
+// Who may import whom. It is three things at once: the rule that checks/walls.mjs enforces, the diagram, and the table
+// in ARCHITECTURE.md. Read a row as "this module may import those"; what is not listed is forbidden, type imports
+// included. Tests are exempt from direction, but nothing may import a test.
+
+/**
+ * @typedef {object} Module
+ * @property {string} path        folder, or file for a door
+ * @property {string} does        one sentence for the table
+ * @property {readonly string[]} imports names of modules it may import
+ * @property {boolean} [io]       false where node's own modules are forbidden
+ */
+
+/** @type {Readonly<Record<string, Module>>} */
+export const modules = {
+  contract: { path: "packages/contract/src", does: "data that crosses a wall, and the interface of every seam; no I/O, no clock", imports: [], io: false },
+  "runtime/lib": { path: "packages/runtime/src/lib", does: "tiny pure helpers: digests, ids, deadlines", imports: ["contract"] },
+  "runtime/catalog": { path: "packages/runtime/src/catalog", does: "tools by name, validated once; search; declarations", imports: ["contract", "runtime/lib"] },
+  "runtime/check": { path: "packages/runtime/src/check", does: "from a model's text to a program: extract, bounds, the checker of its language", imports: ["contract", "runtime/lib"] },
+  "runtime/policy": { path: "packages/runtime/src/policy", does: "decides about a call; pure", imports: ["contract", "runtime/lib"], io: false },
+  "runtime/approval": { path: "packages/runtime/src/approval", does: "the life of a question to a person", imports: ["contract", "runtime/lib"] },
+  "runtime/journal": { path: "packages/runtime/src/journal", does: "the append-only record of runs, and the blobs beside it", imports: ["contract", "runtime/lib"] },
+  "runtime/secrets": { path: "packages/runtime/src/secrets", does: "keys, redaction, summaries", imports: ["contract", "runtime/lib"] },
+  "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions", imports: ["contract", "runtime/lib"] },
+  "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },
+  "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events", imports: ["contract", "runtime/lib"] },
+  "runtime/broker": {
+    path: "packages/runtime/src/broker",
+    does: "THE door: the only code that runs a tool",
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval"],
+  },
+  "runtime/run": {
+    path: "packages/runtime/src/run",
+    does: "one execution of one program: check, drive, settle, replay",
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/secrets"],
+  },
+  "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract"] },
+  "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
+  "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
+  "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
+  testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
+  callgate: {
+    path: "packages/callgate/src",
+    does: "the only place that puts the parts together: library door, configuration, command line",
+    imports: ["contract", "runtime doors", "check-typescript", "sandbox-quickjs", "source-mcp", "mcp-server"],
+  },
+};
+
+/** Files directly in packages/runtime/src are its doors: they re-export by name, and only they are seen from outside. */
+export const runtimeDoors = { path: "packages/runtime/src", imports: Object.keys(modules).filter((name) => name.startsWith("runtime/")).concat("contract") };

@@ -1,0 +1,56 @@
+// Guards the direction of imports. Each row of checks/module-map.mjs becomes one rule of dependency-cruiser: from the
+// module's folder to anything of ours that is neither itself nor listed. Also no cycles, no undeclared packages, no
+// imports of tests. Without it, "the sandbox knows no broker" would be a sentence in a document.
+import { cruise } from "dependency-cruiser";
+import { modules, runtimeDoors } from "./module-map.mjs";
+
+const tests = "\\.(test|bench)\\.ts$|/fixtures/";
+const doors = `^${runtimeDoors.path}/[^/]+\\.ts$`;
+const escape = (text) => text.replace(/[.]/g, "\\.");
+const target = (name) => (name === "runtime doors" ? doors : `^${escape(modules[name].path)}/`);
+/** From outside, a package is seen through its door only. */
+const seen = (name, from) => (name === "runtime doors" || name.startsWith("runtime/") || from.startsWith(`${name}/`) ? target(name) : `^${escape(modules[name].path)}/index\\.ts$`);
+
+const rules = Object.entries(modules).map(([name, module]) => ({
+  name: `${name} imports what it may not`,
+  severity: "error",
+  from: { path: `^${escape(module.path)}/`, pathNot: tests },
+  to: { path: "^packages/", pathNot: [`^${escape(module.path)}/`, ...module.imports.map((other) => seen(other, name))] },
+}));
+const pure = Object.entries(modules)
+  .filter(([, module]) => module.io === false)
+  .map(([name, module]) => ({
+    name: `${name} touches the outside`,
+    severity: "error",
+    from: { path: `^${escape(module.path)}/`, pathNot: tests },
+    to: { dependencyTypes: ["core"] },
+  }));
+
+const forbidden = [
+  ...rules,
+  ...pure,
+  { name: "a runtime door imports past the runtime", severity: "error", from: { path: doors, pathNot: tests }, to: { path: "^packages/", pathNot: runtimeDoors.imports.map((name) => (name === "contract" ? seen(name, "") : target(name))) } },
+  { name: "cycle", severity: "error", from: {}, to: { circular: true } },
+  { name: "undeclared package", severity: "error", from: { path: "^packages/", pathNot: tests }, to: { path: "node_modules", dependencyTypes: ["npm-no-pkg", "npm-unknown"] } },
+  { name: "a development dependency in shipped code", severity: "error", from: { path: "^packages/(?!testkit)", pathNot: tests }, to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["npm", "type-only"] } },
+  { name: "import of a test", severity: "error", from: { pathNot: tests }, to: { path: "\\.test\\.ts$" } },
+];
+
+const result = await cruise(["packages"], {
+  ruleSet: { forbidden },
+  validate: true,
+  tsPreCompilationDeps: true,
+  combinedDependencies: false,
+  includeOnly: "^(packages|node_modules|node:)|^[a-z]",
+  exclude: { path: "(^|/)dist/|^packages/[^/]+/bin/" },
+  doNotFollow: { path: "node_modules" },
+  tsConfig: { fileName: "tsconfig.json" },
+  enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },
+});
+const { violations } = result.output.summary;
+for (const violation of violations) {
+  const path = violation.cycle === undefined ? violation.to : violation.cycle.map((step) => step.name ?? step).join(" → ");
+  console.error(`${violation.rule.name}: ${violation.from} → ${path}`);
+}
+console.log(`${result.output.summary.totalCruised} files, ${violations.length} broken walls`);
+process.exitCode = violations.length === 0 ? 0 : 1;
