@@ -10,7 +10,8 @@ export type Raced<Value> =
 
 export interface RaceOptions<Value> {
   readonly clock: Clock;
-  readonly timeoutMs: number;
+  /** Left out, only `signal` ends the wait. */
+  readonly timeoutMs?: number;
   readonly signal: AbortSignal;
   /** Hears once of work that ended after the race was lost. Must not throw. */
   readonly late?: (end: Extract<Raced<Value>, { kind: "value" | "threw" }>) => void;
@@ -25,10 +26,12 @@ export function race<Value>(work: (signal: AbortSignal) => Promise<Value> | Valu
   return new Promise((resolve) => {
     const inner = linkedAbort(options.signal);
     let open = true;
-    const timer = options.clock.schedule(options.timeoutMs, () => {
+    const { timeoutMs } = options;
+    const expired = (): void => {
       settle({ kind: "timed_out" });
-      inner.abort(new DOMException(`No answer within ${options.timeoutMs} ms`, "TimeoutError"));
-    });
+      inner.abort(new DOMException(`No answer within ${timeoutMs} ms`, "TimeoutError"));
+    };
+    const timer = timeoutMs === undefined ? undefined : options.clock.schedule(timeoutMs, expired);
     const cancelled = (): void => {
       settle({ kind: "cancelled" });
     };
@@ -40,7 +43,7 @@ export function race<Value>(work: (signal: AbortSignal) => Promise<Value> | Valu
         return;
       }
       open = false;
-      timer.cancel();
+      timer?.cancel();
       inner.signal.removeEventListener("abort", cancelled);
       inner.unlink();
       resolve(end);

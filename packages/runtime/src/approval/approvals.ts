@@ -1,0 +1,127 @@
+import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock, Digest } from "@callgate/contract";
+import { LRUCache } from "lru-cache";
+import { digestOf } from "../lib/digest.ts";
+import { race } from "../lib/race.ts";
+
+/** How long a question waits for a person. */
+export const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
+
+const MAX_REMEMBERED_DENIALS = 10_000;
+
+/** Exactly what a person is asked about; an approval is good for this and nothing else. */
+export type Operation = Omit<ApprovalQuestion, "approvalId" | "expiresAtMs">;
+
+/** What came of a question. */
+export type Verdict =
+  | { readonly kind: "approved"; readonly approvalId: string; readonly by: string }
+  | { readonly kind: "denied"; readonly approvalId: string; readonly by: string; readonly reason: string }
+  | { readonly kind: "unavailable"; readonly approvalId: string; readonly help: string }
+  | { readonly kind: "cancelled"; readonly approvalId: string };
+
+export type Redeemed = { readonly kind: "redeemed" } | { readonly kind: "refused"; readonly reason: string };
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Told before the question goes out. */
+  readonly asked: (question: ApprovalQuestion) => void;
+}
+
+/**
+ * The life of questions to people (DESIGN P3).
+ *
+ * - A question is bound to one operation, expires, and is asked once. Silence, and an approver that fails, deny.
+ * - An approval is redeemed once, with the operation as it is at that moment; any difference refuses it.
+ * - What a person denied in a run stays denied in that run, without asking again.
+ */
+export interface Approvals {
+  /** Never rejects. */
+  ask(operation: Operation, options: AskOptions): Promise<Verdict>;
+  redeem(approvalId: string, operation: Operation): Redeemed;
+  /** The reason, when a person already refused this tool with these arguments in this run. */
+  deniedBefore(operation: Operation): string | undefined;
+}
+
+export interface ApprovalsOptions {
+  readonly approver: Approver;
+  readonly clock: Clock;
+  newId(prefix: string): string;
+  /** Default seven days. */
+  readonly expiryMs?: number;
+}
+
+export function createApprovals(options: ApprovalsOptions): Approvals {
+  const { approver, clock, newId, expiryMs = defaultApprovalExpiryMs } = options;
+  const open = new Map<string, ApprovalQuestion>();
+  const denials = new LRUCache<string, string>({ max: MAX_REMEMBERED_DENIALS });
+
+  async function answerTo(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer | "cancelled"> {
+    const raced = await race((inner) => approver.ask(question, inner), { clock, timeoutMs: expiryMs, signal });
+    switch (raced.kind) {
+      case "value":
+        return isAnswer(raced.value) ? raced.value : { kind: "denied", by: "nobody", reason: "The approver gave no valid answer" };
+      case "threw":
+        return { kind: "denied", by: "nobody", reason: "The approver failed, so the call is refused" };
+      case "timed_out":
+        return { kind: "denied", by: "nobody", reason: "Nobody answered in time" };
+      case "cancelled":
+        return "cancelled";
+    }
+  }
+
+  return {
+    async ask(operation, { signal, asked }) {
+      const approvalId = newId("apr");
+      const question: ApprovalQuestion = Object.freeze({ ...operation, approvalId, expiresAtMs: clock.now() + expiryMs });
+      asked(question);
+      const answer = await answerTo(question, signal);
+      if (answer === "cancelled") return { kind: "cancelled", approvalId };
+      switch (answer.kind) {
+        case "approved":
+          open.set(approvalId, question);
+          return { kind: "approved", approvalId, by: answer.by };
+        case "denied": {
+          const reason = answer.reason ?? "No reason was given";
+          denials.set(denialKey(operation), `${answer.by} already refused it in this run: ${reason}`);
+          return { kind: "denied", approvalId, by: answer.by, reason };
+        }
+        case "unavailable":
+          return { kind: "unavailable", approvalId, help: answer.help };
+      }
+    },
+    redeem(approvalId, operation) {
+      const question = open.get(approvalId);
+      // Whatever comes of it, an approval is presented once.
+      open.delete(approvalId);
+      if (question === undefined) return { kind: "refused", reason: "There is no such approval, or it was used already" };
+      if (clock.now() >= question.expiresAtMs) return { kind: "refused", reason: "The approval has expired" };
+      const changed = differences(question, operation);
+      return changed.length === 0 ? { kind: "redeemed" } : { kind: "refused", reason: `Since it was approved, this has changed: ${changed.join(", ")}` };
+    },
+    deniedBefore: (operation) => denials.get(denialKey(operation)),
+  };
+}
+
+function denialKey({ runId, tool, argsDigest }: Operation): string {
+  return `${runId} ${tool} ${argsDigest}`;
+}
+
+/** Answers come from code that is not ours: anything but a clear answer is none. */
+function isAnswer(value: unknown): value is ApprovalAnswer {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, by, help } = value as { kind?: unknown; by?: unknown; help?: unknown };
+  return kind === "unavailable" ? typeof help === "string" : (kind === "approved" || kind === "denied") && typeof by === "string";
+}
+
+/** The words of the bound parts that are not equal any more. */
+function differences(question: ApprovalQuestion, now: Operation): readonly string[] {
+  const parts: readonly (readonly [string, (operation: Operation) => string | Digest])[] = [
+    ["who asks", ({ principal }) => digestOf(principal)],
+    ["the run", ({ runId }) => runId],
+    ["the call", ({ callId }) => callId],
+    ["the tool", ({ tool }) => tool],
+    ["the tool's definition", ({ definitionDigest }) => definitionDigest],
+    ["the arguments", ({ argsDigest }) => argsDigest],
+    ["the policy", ({ policyVersion }) => policyVersion],
+  ];
+  return parts.filter(([, part]) => part(question) !== part(now)).map(([words]) => words);
+}

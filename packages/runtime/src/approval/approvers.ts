@@ -1,0 +1,24 @@
+import type { ApprovalAnswer, ApprovalQuestion, Approver } from "@callgate/contract";
+
+/**
+ * Nobody can be asked here: every question is `unavailable`.
+ *
+ * @param help what to do about it; by default the rule that would allow the call
+ */
+export function denyingApprover(help: (question: ApprovalQuestion) => string = ruleHelp): Approver {
+  return { ask: (question) => Promise.resolve({ kind: "unavailable", help: help(question) }) };
+}
+
+function ruleHelp({ tool }: ApprovalQuestion): string {
+  return `Nobody can be asked here. To allow it always, add the rule { "allow": "${tool}" } to the configuration; to be asked, run it where a person can answer.`;
+}
+
+/**
+ * Asks a function of the embedding application.
+ *
+ * It may answer whenever it likes: expiry, cancellation, an answer that is none and a throw are handled by whoever asks,
+ * all as a denial. It must not be reachable from a model or a program.
+ */
+export function callbackApprover(answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer> | ApprovalAnswer): Approver {
+  return { ask: async (question, signal) => await answer(question, signal) };
+}

@@ -1,0 +1,6 @@
+// Door: the broker, the plain rules policy, and ways to ask people.
+
+export { createBroker } from "./broker/broker.ts";
+export type { Broker } from "./broker/broker.ts";
+export type { BrokerCatalog, BrokerSeams, BrokerTool, CallRequest, PerformedCall, ToolLogRecord } from "./broker/call.ts";
+export { callbackApprover, denyingApprover } from "./approval/approvers.ts";

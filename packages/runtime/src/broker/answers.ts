@@ -1,0 +1,107 @@
+import type { Artifact, Clock, Digest, EffectStatus, WireValue } from "@callgate/contract";
+import { LRUCache } from "lru-cache";
+import { digestOf } from "../lib/digest.ts";
+import { race } from "../lib/race.ts";
+import type { Ended, ReadyCall } from "./call.ts";
+import { ended } from "./ended.ts";
+import { cancelledBefore } from "./validate-input.ts";
+import { okOutcome } from "./validate-output.ts";
+
+const MAX_ANSWERS = 10_000;
+const MAX_CHARS = 64 * 1024 * 1024;
+
+/** Answers that may serve more than one call. */
+export interface Answers {
+  /** Uses an answer that is kept or under way, else runs `work`. Only good answers are kept. */
+  once(call: ReadyCall, work: () => Promise<Ended>): Promise<Ended>;
+}
+
+/**
+ * Two kinds of calls share answers:
+ *
+ * - reads of tools that declare `cache`: for its `ttlMs`, per tenant, principal, tool definition and arguments;
+ * - writes whose tool names a business key: the same key is the same write, so it happens once, and the same key with
+ *   other arguments is a mistake that is refused. Known for this process; across restarts the tool's own handling of
+ *   `idempotencyKey` counts.
+ *
+ * An error is never kept. Whoever waited for a read that failed runs its own; whoever waited for a write whose effect is
+ * now in doubt gets that doubt, for a second try would be a silent repetition.
+ */
+export function createAnswers(clock: Clock): Answers {
+  const kept = new LRUCache<string, Kept>({
+    max: MAX_ANSWERS,
+    maxSize: MAX_CHARS,
+    sizeCalculation: ({ wire }) => wire.json.length + 100,
+    // Our clock, and no timer of its own.
+    perf: { now: () => clock.monotonic() },
+    ttlResolution: 0,
+  });
+  const underWay = new Map<string, Flight>();
+
+  async function once(call: ReadyCall, work: () => Promise<Ended>): Promise<Ended> {
+    const plan = planOf(call);
+    if (plan === undefined) return await work();
+    const known = kept.get(plan.key);
+    if (known !== undefined) return known.argsDigest === call.argsDigest ? again(known) : mismatch(call);
+    const flight = underWay.get(plan.key);
+    if (flight !== undefined) return flight.argsDigest === call.argsDigest ? await follow(call, flight, call.effect === "read" ? work : () => once(call, work)) : mismatch(call);
+    const end = work();
+    underWay.set(plan.key, { argsDigest: call.argsDigest, end });
+    try {
+      const answer = await end;
+      if (answer.outcome.kind === "ok" && answer.wire !== undefined) {
+        const { artifacts, effectStatus } = answer.outcome;
+        kept.set(plan.key, { argsDigest: call.argsDigest, wire: answer.wire, artifacts, effectStatus }, plan.ttlMs === undefined ? {} : { ttl: plan.ttlMs });
+      }
+      return answer;
+    } finally {
+      underWay.delete(plan.key);
+    }
+  }
+
+  async function follow(call: ReadyCall, flight: Flight, retry: () => Promise<Ended>): Promise<Ended> {
+    const raced = await race(() => flight.end, { clock, signal: call.signal });
+    if (raced.kind === "cancelled") return cancelledBefore(call.tool.name);
+    if (raced.kind !== "value") return await retry();
+    const { outcome, wire } = raced.value;
+    if (outcome.kind === "ok" && wire !== undefined) return again({ argsDigest: flight.argsDigest, wire, artifacts: outcome.artifacts, effectStatus: outcome.effectStatus });
+    return outcome.effectStatus === "none" ? await retry() : { kind: "ended", outcome, cached: true, attempts: 0 };
+  }
+
+  return { once };
+}
+
+interface Kept {
+  readonly argsDigest: Digest;
+  readonly wire: WireValue;
+  readonly artifacts: readonly Artifact[];
+  readonly effectStatus: EffectStatus;
+}
+
+interface Flight {
+  readonly argsDigest: Digest;
+  readonly end: Promise<Ended>;
+}
+
+function planOf(call: ReadyCall): { readonly key: string; readonly ttlMs?: number } | undefined {
+  const { cache } = call.tool.tool;
+  if (call.effect === "read") {
+    if (cache === undefined) return undefined;
+    const { task: _task, ...who } = call.request.principal;
+    return { key: digestOf(["read", who, call.tool.name, call.tool.definitionDigest, call.argsDigest]), ttlMs: cache.ttlMs };
+  }
+  return call.keyed ? { key: `write ${call.idempotencyKey}` } : undefined;
+}
+
+function again({ wire, artifacts, effectStatus }: Kept): Ended {
+  return { kind: "ended", outcome: okOutcome(wire, artifacts, effectStatus), wire, cached: true, attempts: 0 };
+}
+
+function mismatch(call: ReadyCall): Ended {
+  return ended({
+    outcome: "failed",
+    code: "IDEMPOTENCY_MISMATCH",
+    tool: call.tool.name,
+    message: `${call.tool.name} was already called with this business key and other arguments. This call did not happen; use another key, or the arguments of the first.`,
+  });
+}

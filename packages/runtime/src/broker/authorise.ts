@@ -1,0 +1,32 @@
+import type { PolicyDecision } from "@callgate/contract";
+import type { ReadyCall } from "./call.ts";
+
+/**
+ * Decides whether the call may happen. The query lane reaches reads only, whatever the rules say; a policy that throws
+ * denies.
+ */
+export function authorise(call: ReadyCall): PolicyDecision {
+  const { request, seams, tool, effect } = call;
+  if (request.lane === "query" && effect !== "read") {
+    return {
+      kind: "deny",
+      ruleId: "lane:query",
+      reason: `${tool.name} may change data (effect ${effect}), and this run may only read`,
+      help: "Use the execute lane for programs that write",
+    };
+  }
+  try {
+    return seams.policy.decide({
+      principal: request.principal,
+      tool: tool.name,
+      namespace: tool.namespace,
+      spec: tool.tool,
+      args: call.args.value,
+      lane: request.lane,
+      runId: request.runId,
+      atMs: seams.clock.now(),
+    });
+  } catch {
+    return { kind: "deny", ruleId: "policy:fault", reason: "The policy could not decide, so the call is refused" };
+  }
+}

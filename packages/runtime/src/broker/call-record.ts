@@ -1,0 +1,28 @@
+import type { Durability, Journal, JournalEntry } from "@callgate/contract";
+
+/** The journal's part about one call. Entries wait for the next flush, so that a read costs one transaction. */
+export interface CallRecord {
+  add(entry: JournalEntry): void;
+  /** Throws what the journal throws; what could not be written waits for the next flush. */
+  flush(durability: Durability): Promise<void>;
+}
+
+export function createCallRecord(journal: Journal, runId: string): CallRecord {
+  let waiting: readonly JournalEntry[] = [];
+  return {
+    add(entry) {
+      waiting = [...waiting, entry];
+    },
+    async flush(durability) {
+      const entries = waiting;
+      if (entries.length === 0) return;
+      waiting = [];
+      try {
+        await journal.append(runId, entries, durability);
+      } catch (error) {
+        waiting = [...entries, ...waiting];
+        throw error;
+      }
+    },
+  };
+}

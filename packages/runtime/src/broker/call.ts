@@ -1,0 +1,167 @@
+import type {
+  ApprovalQuestion,
+  Approver,
+  Blobs,
+  CallOutcome,
+  Clock,
+  Digest,
+  Effect,
+  GateEvent,
+  Journal,
+  JsonObject,
+  Lane,
+  ParseResult,
+  Policy,
+  Principal,
+  Redactor,
+  RunLimits,
+  Source,
+  Tool,
+  WireValue,
+} from "@callgate/contract";
+import type { CallRecord } from "./call-record.ts";
+import type { SafeText } from "./safe-text.ts";
+
+/** What the broker needs to know of a tool in a catalog. */
+export interface BrokerTool {
+  /** Qualified identifier, `namespace.tool`. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly tool: Tool;
+  readonly source: Source;
+  readonly definitionDigest: Digest;
+  validateInput(value: unknown): Promise<ParseResult>;
+  validateOutput(value: unknown): Promise<ParseResult>;
+}
+
+/** What the broker needs of a catalog: an immutable snapshot that the run holds on to. */
+export interface BrokerCatalog {
+  /** Exact qualified identifier only. */
+  resolve(name: string): BrokerTool | undefined;
+  nearest(name: string, visible?: (tool: BrokerTool) => boolean): string[];
+}
+
+/** A line a tool wrote through `context.log`, already redacted. */
+export interface ToolLogRecord {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields?: JsonObject;
+  readonly atMs: number;
+  readonly runId: string;
+  readonly callId: string;
+  readonly tool: string;
+}
+
+/** Everything the broker reaches the world through. */
+export interface BrokerSeams {
+  readonly policy: Policy;
+  readonly approver: Approver;
+  readonly journal: Journal;
+  readonly redactor: Redactor;
+  readonly blobs: Blobs;
+  readonly clock: Clock;
+  /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
+  newId(prefix: string): string;
+  emit(event: GateEvent): void;
+  /** Where tools' log lines and our own faults go. Default: nowhere. */
+  readonly log?: (record: ToolLogRecord) => void;
+}
+
+export interface CallRequest {
+  readonly catalog: BrokerCatalog;
+  /** As the caller wrote it. */
+  readonly tool: string;
+  readonly args: WireValue;
+  readonly principal: Principal;
+  readonly runId: string;
+  readonly callId: string;
+  /** Issue order in the run. */
+  readonly seq: number;
+  /** How many calls of this tool with these arguments the run issued before this one; part of the idempotency key. */
+  readonly occurrence: number;
+  readonly lane: Lane;
+  readonly taskId: string | undefined;
+  readonly signal: AbortSignal;
+  readonly limits: RunLimits;
+}
+
+/** The end of a call, as its run needs it. */
+export interface PerformedCall {
+  readonly outcome: CallOutcome;
+  /** Without the time a person took to answer. */
+  readonly durationMs: number;
+  /** Of the tool; `write` when there is none, for what is unknown counts as that. */
+  readonly effect: Effect;
+  /** Of the arguments as the program gave them. */
+  readonly argsDigest: Digest;
+  /** The encoded value when `ok`, for the guest. */
+  readonly wire?: WireValue;
+  /** Things worth saying that are no error, e.g. that the outcome could not be journalled. */
+  readonly notices: readonly string[];
+}
+
+/** One call on its way through the stages: what every stage may look at. */
+export interface CallScope {
+  readonly seams: BrokerSeams;
+  readonly request: CallRequest;
+  /** Aborts with the run, with the caller, and when the broker closes. */
+  readonly signal: AbortSignal;
+  readonly record: CallRecord;
+  readonly safe: SafeText;
+  readonly state: CallState;
+}
+
+/** The little of a call that changes while it is under way. */
+export interface CallState {
+  /** Attempts that were begun. */
+  attempts: number;
+  /** True once the outcome is known; a tool that still runs is late. */
+  over: boolean;
+  /** Time a person took to answer. */
+  personMs: number;
+}
+
+/** A call's end inside the broker, before it is recorded and told. */
+export interface Ended {
+  readonly kind: "ended";
+  readonly outcome: CallOutcome;
+  /** When `ok`. */
+  readonly wire?: WireValue;
+  /** What `wire` was encoded from, for the record; absent when the answer was another call's. */
+  readonly value?: unknown;
+  /** True when another call's answer was used. */
+  readonly cached: boolean;
+  readonly attempts: number;
+}
+
+/** What is known of a call however far it came. */
+export interface Known {
+  /** Qualified name, or what the caller wrote, bounded. */
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly argsDigest: Digest;
+  /** JSON Pointers into the output. */
+  readonly sensitiveOutput: readonly string[];
+}
+
+/** A call whose tool, arguments and key are known. Nothing of it changes any more. */
+export interface ReadyCall extends CallScope {
+  readonly tool: BrokerTool;
+  readonly effect: Effect;
+  readonly argsDigest: Digest;
+  /** Bounded, sensitive parts hashed; of the arguments as they will be performed. */
+  readonly argsSummary: ApprovalQuestion["argsSummary"];
+  /** The one snapshot: decided about, shown, performed. */
+  readonly args: FrozenArguments;
+  readonly idempotencyKey: string;
+  /** True when the tool named its own business key: then the same key is the same write. */
+  readonly keyed: boolean;
+}
+
+/** Arguments that nobody can change. */
+export interface FrozenArguments {
+  /** Deep-frozen. Dates, maps, sets and bytes in it cannot be frozen; `take` hands those out as copies. */
+  readonly value: unknown;
+  /** The value for one user of it: the same object where all of it is frozen, a copy where it is not. */
+  take(): unknown;
+}

@@ -1,0 +1,15 @@
+import type { PolicyDecision } from "@callgate/contract";
+import type { Approvals } from "../approval/approvals.ts";
+import { operationOf } from "./approve.ts";
+import type { ReadyCall } from "./call.ts";
+
+/** Tells and notes what was decided. What a person denied in this run is denied again, without asking. */
+export function decide(call: ReadyCall, decision: PolicyDecision, approvals: Approvals): PolicyDecision {
+  const { seams, request, record, tool } = call;
+  const before = decision.kind === "ask" ? approvals.deniedBefore(operationOf(call, decision)) : undefined;
+  const final: PolicyDecision = before === undefined ? decision : { kind: "deny", ruleId: decision.ruleId, reason: before };
+  const atMs = seams.clock.now();
+  record.add({ kind: "call-decided", atMs, seq: request.seq, decision: final.kind, ruleId: final.ruleId, ...(final.kind === "allow" ? {} : { reason: final.reason }) });
+  seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, decision: final.kind, ruleId: final.ruleId });
+  return final;
+}

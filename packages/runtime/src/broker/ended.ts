@@ -1,0 +1,42 @@
+import type { CallError, Effect, EffectStatus, JsonObject, OutcomeKind } from "@callgate/contract";
+import type { Ended } from "./call.ts";
+
+export interface EndedInit {
+  readonly outcome: Exclude<OutcomeKind, "ok">;
+  readonly code: string;
+  readonly tool: string;
+  /** What happened; what took effect is added by `withEffect`. */
+  readonly message: string;
+  readonly effectStatus?: EffectStatus;
+  readonly retryable?: boolean;
+  readonly path?: string;
+  readonly details?: JsonObject;
+  readonly attempts?: number;
+}
+
+/** A call's end that is not `ok`. Left out, nothing was changed and repeating it does not help. */
+export function ended(init: EndedInit): Ended {
+  const error: CallError = {
+    code: init.code,
+    message: init.message,
+    tool: init.tool,
+    retryable: init.retryable ?? false,
+    ...(init.path === undefined ? {} : { path: init.path }),
+    ...(init.details === undefined ? {} : { details: init.details }),
+  };
+  return { kind: "ended", outcome: { kind: init.outcome, effectStatus: init.effectStatus ?? "none", error }, cached: false, attempts: init.attempts ?? 0 };
+}
+
+/** The message of an error, and what its reader must know about the world. A read changes nothing, so nothing is said. */
+export function withEffect(message: string, effect: Effect, status: EffectStatus): string {
+  if (effect === "read") return message;
+  const sentence = /[.!?…)\]]$/.test(message) ? message : `${message}.`;
+  switch (status) {
+    case "none":
+      return `${sentence} Nothing was changed.`;
+    case "done":
+      return `${sentence} The change itself took effect; do not repeat the call.`;
+    case "unknown":
+      return `${sentence} Whether the change took effect is not known: find out with a read before calling again.`;
+  }
+}

@@ -1,0 +1,82 @@
+import { encodeValue, SourceReturn } from "@callgate/contract";
+import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
+import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
+import { withEffect } from "./ended.ts";
+import type { LateEnd } from "./perform.ts";
+import { readThrown } from "./thrown.ts";
+
+/**
+ * Records and tells how a call ended. The outcome is never thrown away: what cannot be journalled is reported together
+ * with that fact.
+ */
+export async function finish(scope: CallScope, known: Known, end: Ended & { readonly startedMs: number }): Promise<PerformedCall> {
+  const { seams, request, state, record } = scope;
+  state.over = true;
+  const { outcome } = end;
+  const durationMs = Math.max(0, seams.clock.monotonic() - end.startedMs - state.personMs);
+  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: outcome.error }) };
+  record.add({
+    kind: "call-ended",
+    atMs: seams.clock.now(),
+    seq: request.seq,
+    ...told,
+    attempts: end.attempts,
+    cached: end.cached,
+    ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recorded(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
+    artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
+  });
+  const notices = await flush(scope, known.tool);
+  seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
+  return { outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), notices };
+}
+
+/** A value that cannot be summarised is left out; the outcome counts more. */
+function recorded(scope: CallScope, known: Known, { value, wire }: { readonly value: unknown; readonly wire: WireValue }): { readonly result?: RecordedValue } {
+  try {
+    return { result: scope.seams.redactor.record(value, wire, known.sensitiveOutput) };
+  } catch {
+    return {};
+  }
+}
+
+async function flush(scope: CallScope, tool: string): Promise<readonly string[]> {
+  try {
+    await scope.record.flush("lazy");
+    return [];
+  } catch (error) {
+    const message = `The outcome of ${tool} could not be written to the journal: ${scope.safe.text(error instanceof Error ? error.message : String(error))}`;
+    scope.seams.emit({ kind: "journal-degraded", atMs: scope.seams.clock.now(), message });
+    return [message];
+  }
+}
+
+/** Records a result that came when its call was over. It settles what became of the effect; nobody is handed the value. */
+export async function recordLate(scope: CallScope, known: Known, late: LateEnd): Promise<void> {
+  const { seams, request } = scope;
+  const thrown = late.kind === "threw" ? readThrown(late.error, [], scope.safe) : undefined;
+  const effectStatus = known.effect === "read" ? "none" : thrown === undefined ? "done" : thrown.notApplied ? "none" : "unknown";
+  const error: CallError | undefined =
+    thrown === undefined
+      ? undefined
+      : { code: thrown.code, message: withEffect(thrown.message, known.effect, effectStatus), tool: known.tool, retryable: thrown.retryable ?? false, ...(thrown.details === undefined ? {} : { details: thrown.details }) };
+  const entry: JournalEntry = {
+    kind: "call-late",
+    atMs: seams.clock.now(),
+    seq: request.seq,
+    effectStatus,
+    ...(late.kind === "value" ? lateValue(scope, known, late.value) : {}),
+    ...(error === undefined ? {} : { error }),
+  };
+  seams.emit({ kind: "call-late", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effectStatus });
+  await seams.journal.append(request.runId, [entry], "lazy");
+}
+
+/** What came late has passed no schema; it is kept where it can be encoded at all. */
+function lateValue(scope: CallScope, known: Known, value: unknown): { readonly result?: RecordedValue } {
+  try {
+    const bare = SourceReturn.is(value) ? value.value : value;
+    return recorded(scope, known, { value: bare, wire: encodeValue(bare) });
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import type { Digest } from "@callgate/contract";
+import { digestOf } from "../lib/digest.ts";
+
+export interface IdempotencyParts {
+  readonly tenant: string;
+  readonly taskId: string | undefined;
+  readonly runId: string;
+  readonly tool: string;
+  /** The tool's own name for the record a write makes. */
+  readonly businessKey: string | undefined;
+  readonly argsDigest: Digest;
+  readonly occurrence: number;
+}
+
+/**
+ * The key a tool hands to the service behind it (DESIGN P6): equal for the same call of the same piece of work however
+ * often it is retried, resumed or submitted again, different for everything else.
+ *
+ * A business key is itself the identity of the write, so two calls with the same one are the same write. Without it,
+ * two equal calls of a run are two: their occurrence tells them apart.
+ */
+export function idempotencyKey(parts: IdempotencyParts): string {
+  const scope = parts.taskId === undefined ? ["run", parts.runId] : ["task", parts.taskId];
+  const identity = parts.businessKey === undefined ? ["args", parts.argsDigest, parts.occurrence] : ["business", parts.businessKey];
+  // Nested lists, not joined text: no two different calls can spell the same key.
+  return createHash("sha256").update(digestOf([parts.tenant, scope, parts.tool, identity])).digest("base64url");
+}

@@ -1,0 +1,128 @@
+import type { Digest, JsonValue, RecordedValue } from "@callgate/contract";
+import type { BrokerTool, CallScope, Ended, FrozenArguments, Known, ReadyCall } from "./call.ts";
+import { ended } from "./ended.ts";
+import { faulted } from "./faulted.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
+import { readArguments, unreadableDigest } from "./read-arguments.ts";
+import type { IssuedArguments } from "./read-arguments.ts";
+import { resolve, shownName } from "./resolve.ts";
+import { readThrown } from "./thrown.ts";
+
+/** A call as it came in, with what could be found out at once. */
+export interface OpenedCall {
+  readonly known: Known;
+  readonly tool: BrokerTool | Ended;
+  readonly issued: IssuedArguments | Ended;
+}
+
+export function isEnded(stage: object): stage is Ended {
+  return "kind" in stage && stage.kind === "ended";
+}
+
+/** Resolves the tool, takes the snapshot of the arguments, and tells that a call was requested. */
+export function announce(scope: CallScope): OpenedCall {
+  const { seams, request } = scope;
+  const tool = orFault(scope, () => resolve(scope));
+  const issued = orFault(scope, () => readArguments(scope));
+  const known: Known = {
+    tool: isEnded(tool) ? shownName(request.tool) : tool.name,
+    effect: isEnded(tool) ? "write" : tool.tool.effect,
+    argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
+    sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
+  };
+  const args = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
+  seams.emit({ kind: "call-requested", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effect: known.effect, args });
+  return { known, tool, issued };
+}
+
+/** These stages run foreign code too (a catalog, a policy); a fault in it ends this call only. */
+function orFault<Stage>(scope: CallScope, stage: () => Stage): Stage | Ended {
+  try {
+    return stage();
+  } catch (fault) {
+    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", argsDigest: unreadableDigest, sensitiveOutput: [""] }, fault);
+  }
+}
+
+/** Of a tool nobody can name, everything is sensitive: what it was meant for is not known. */
+function sensitiveInput(tool: BrokerTool | Ended): readonly string[] {
+  return isEnded(tool) ? [""] : pointers(tool, "input");
+}
+
+/** `/input/card` becomes `/card`. */
+function pointers(tool: BrokerTool, side: "input" | "output"): readonly string[] {
+  const prefix = `/${side}`;
+  return (tool.tool.sensitive ?? []).flatMap((pointer) => (pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : []));
+}
+
+export interface Readied {
+  readonly tool: BrokerTool;
+  readonly issued: IssuedArguments;
+  /** As the schema left them. */
+  readonly args: FrozenArguments;
+}
+
+/** Puts together what the later stages need, and notes the call with its key. */
+export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, args }: Readied): ReadyCall | Ended {
+  const business = businessKeyOf(scope, tool, args);
+  if (typeof business === "object") return business;
+  const key = keyOf(scope, issued.digest, business);
+  const summary = args === issued.args ? undefined : scope.seams.redactor.summary(args.value, pointers(tool, "input"));
+  const recorded = noteIssued(scope, opened, { key, ...(summary === undefined ? {} : { summary }) });
+  return {
+    ...scope,
+    tool,
+    effect: tool.tool.effect,
+    argsDigest: issued.digest,
+    argsSummary: recorded.summary,
+    args,
+    idempotencyKey: key,
+    keyed: business !== undefined,
+  };
+}
+
+function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments): string | undefined | Ended {
+  try {
+    const key: unknown = tool.tool.businessKey?.(args.take());
+    return key === undefined ? undefined : String(key);
+  } catch (error) {
+    const { code, message } = readThrown(error, tool.tool.errors, scope.safe);
+    return ended({ outcome: "failed", code, tool: tool.name, message: `The business key of the call could not be made: ${message}. Nothing was changed.` });
+  }
+}
+
+function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): string {
+  const { principal, taskId, runId, occurrence, tool } = request;
+  return idempotencyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence });
+}
+
+/**
+ * Notes the call in its record.
+ *
+ * The digest and the clear value are those of the arguments as the program gave them, for replay; the summary is of what
+ * is performed, for people.
+ */
+function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { readonly key: string; readonly summary?: JsonValue }): RecordedValue {
+  const { seams, request, record } = scope;
+  const { known, tool, issued } = opened;
+  const whole = isEnded(issued) ? undefined : seams.redactor.record(issued.args.value, request.args, sensitiveInput(tool));
+  const args: RecordedValue = { ...whole, digest: known.argsDigest, summary: summary ?? whole?.summary ?? null };
+  record.add({
+    kind: "call-issued",
+    atMs: seams.clock.now(),
+    seq: request.seq,
+    callId: request.callId,
+    tool: known.tool,
+    definitionDigest: isEnded(tool) ? undefined : tool.definitionDigest,
+    effect: known.effect,
+    args,
+    idempotencyKey: key,
+  });
+  return args;
+}
+
+/** Notes a call that ends before it could get a key of its own. */
+export function endEarly(scope: CallScope, opened: OpenedCall, end: Ended): Ended {
+  noteIssued(scope, opened, { key: keyOf(scope, opened.known.argsDigest, undefined) });
+  return end;
+}

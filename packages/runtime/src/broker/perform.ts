@@ -1,0 +1,126 @@
+import { SourceReturn } from "@callgate/contract";
+import type { Artifact, EffectStatus } from "@callgate/contract";
+import { race } from "../lib/race.ts";
+import type { Raced } from "../lib/race.ts";
+import { backoffMs } from "./backoff.ts";
+import type { Ended, ReadyCall } from "./call.ts";
+import { ended, withEffect } from "./ended.ts";
+import { storeArtifact } from "./store-artifact.ts";
+import { readThrown } from "./thrown.ts";
+import type { Thrown } from "./thrown.ts";
+import { createToolContext } from "./tool-context.ts";
+import { cancelledBefore } from "./validate-input.ts";
+
+/** What a tool gave, not yet held against its output schema. */
+export interface Performed {
+  readonly kind: "performed";
+  readonly value: unknown;
+  readonly artifacts: readonly Artifact[];
+  readonly attempts: number;
+}
+
+/** A result that came when its call was over. */
+export type LateEnd = Extract<Raced<unknown>, { kind: "value" | "threw" }>;
+
+/**
+ * Runs the tool, each attempt under its own deadline, and again only where the tool declared that safe. Nothing else in
+ * Callgate calls `source.call`.
+ *
+ * @param late hears of the end of an attempt that was given up
+ */
+export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: number) => void): Promise<Performed | Ended> {
+  const { clock } = call.seams;
+  let doubt: EffectStatus = "none";
+  for (let attempt = 1; ; attempt++) {
+    if (call.signal.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
+    const artifacts: Artifact[] = [];
+    const end = await runAttempt(call, { attempt, artifacts, late });
+    if (end.kind === "value") return await collect(call, { value: end.value, artifacts, attempts: attempt });
+    const thrown = end.kind === "threw" ? readThrown(end.error, call.tool.tool.errors, call.safe) : undefined;
+    // Doubt about an earlier attempt is not lifted by a later one that is sure of itself.
+    if (call.effect !== "read" && thrown?.notApplied !== true) doubt = "unknown";
+    if (!mayRetry(call, { end, thrown, attempt })) return failed(call, { end, thrown, doubt, attempts: attempt });
+    await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: backoffMs(call.tool.tool.retry, attempt, call.idempotencyKey), signal: call.signal });
+  }
+}
+
+interface Attempt {
+  readonly attempt: number;
+  readonly artifacts: Artifact[];
+  readonly late: (end: LateEnd, attempt: number) => void;
+}
+
+function runAttempt(call: ReadyCall, { attempt, artifacts, late }: Attempt): Promise<Raced<unknown>> {
+  const { seams, request, tool, state } = call;
+  seams.emit({ kind: "call-started", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, attempt });
+  state.attempts = attempt;
+  let given = false;
+  const work = (signal: AbortSignal): Promise<unknown> => {
+    const context = createToolContext(call, {
+      signal,
+      store: async (artifact) => {
+        const stored = await storeArtifact(call, artifact);
+        if (!given) artifacts.push(stored);
+        return stored;
+      },
+    });
+    return tool.source.call(tool.tool.name, call.args.take(), context);
+  };
+  return race(work, { clock: seams.clock, timeoutMs: tool.tool.timeoutMs, signal: call.signal, late: (end) => { late(end, attempt); } }).finally(() => {
+    given = true;
+  });
+}
+
+/** Keeps the files a source returned beside its value. The call has happened; only its files can still be lost. */
+async function collect(call: ReadyCall, got: Omit<Performed, "kind">): Promise<Performed | Ended> {
+  if (!SourceReturn.is(got.value)) return { kind: "performed", ...got };
+  const artifacts = [...got.artifacts];
+  try {
+    for (const artifact of got.value.artifacts) artifacts.push(await storeArtifact(call, artifact));
+  } catch (error) {
+    const effectStatus = call.effect === "read" ? "none" : "done";
+    const message = withEffect(`The files of the result could not be kept: ${readThrown(error, [], call.safe).message}`, call.effect, effectStatus);
+    return ended({ outcome: "failed", code: "INTERNAL", tool: call.tool.name, message, effectStatus, retryable: call.effect === "read", attempts: got.attempts });
+  }
+  return { kind: "performed", value: got.value.value, artifacts, attempts: got.attempts };
+}
+
+interface Failure {
+  readonly end: Exclude<Raced<unknown>, { kind: "value" }>;
+  readonly thrown: Thrown | undefined;
+}
+
+/** Only what the tool declared, never what was cancelled, and a write never while an earlier attempt may still be at it. */
+function mayRetry(call: ReadyCall, { end, thrown, attempt }: Failure & { readonly attempt: number }): boolean {
+  if (attempt > (call.tool.tool.retry?.retries ?? 0)) return false;
+  switch (end.kind) {
+    case "threw":
+      return thrown?.retryable !== false;
+    case "timed_out":
+      return call.effect === "read";
+    case "cancelled":
+      return false;
+  }
+}
+
+function failed(call: ReadyCall, { end, thrown, doubt, attempts }: Failure & { readonly doubt: EffectStatus; readonly attempts: number }): Ended {
+  const common = { tool: call.tool.name, effectStatus: doubt, attempts };
+  const times = attempts > 1 ? ` (${attempts} attempts)` : "";
+  switch (end.kind) {
+    case "threw": {
+      const { code, message, retryable = false, details } = thrown ?? { code: "TOOL_FAILED", message: "The tool failed", retryable: false };
+      return ended({ ...common, outcome: "failed", code, message: withEffect(message + times, call.effect, doubt), retryable, ...(details === undefined ? {} : { details }) });
+    }
+    case "timed_out": {
+      const message = `${call.tool.name} did not answer within ${call.tool.tool.timeoutMs} ms${times}`;
+      return ended({ ...common, outcome: "timed_out", code: "TOOL_TIMEOUT", message: withEffect(message, call.effect, doubt), retryable: call.effect === "read" });
+    }
+    case "cancelled":
+      return cancelled(call, { doubt, attempts });
+  }
+}
+
+function cancelled(call: ReadyCall, { doubt, attempts }: { readonly doubt: EffectStatus; readonly attempts: number }): Ended {
+  const message = withEffect(`The call of ${call.tool.name} was cancelled while it was under way`, call.effect, doubt);
+  return ended({ outcome: "cancelled", code: "CANCELLED", tool: call.tool.name, message, effectStatus: doubt, attempts });
+}

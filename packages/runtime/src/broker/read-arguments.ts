@@ -1,0 +1,47 @@
+import { decodeValue, ValueError } from "@callgate/contract";
+import type { Digest } from "@callgate/contract";
+import { digestOf, digestOfWire } from "../lib/digest.ts";
+import type { CallScope, Ended, FrozenArguments } from "./call.ts";
+import { ended } from "./ended.ts";
+import { freezeArguments } from "./frozen-arguments.ts";
+import { shownName } from "./resolve.ts";
+
+export interface IssuedArguments {
+  readonly kind: "issued";
+  readonly args: FrozenArguments;
+  readonly digest: Digest;
+}
+
+/**
+ * Turns the bytes that crossed the wall into the one snapshot that everything after it uses. Size is judged before
+ * anything is parsed. A call without arguments has the empty object.
+ */
+export function readArguments(scope: CallScope): IssuedArguments | Ended {
+  const { args: wire, limits, tool } = scope.request;
+  const bytes = Buffer.byteLength(wire.json);
+  if (bytes > limits.argumentBytes) {
+    return ended({
+      outcome: "limit_exceeded",
+      code: "LIMIT_EXCEEDED",
+      tool: shownName(tool),
+      message: `The arguments are ${bytes} bytes, the bound is ${limits.argumentBytes} (argumentBytes). Pass less, or in several calls. Nothing was changed.`,
+      details: { limit: "argumentBytes", limitValue: limits.argumentBytes, actual: bytes },
+    });
+  }
+  try {
+    const args = freezeArguments(decodeValue(wire) ?? {});
+    return { kind: "issued", args, digest: digestOfWire(wire) };
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    return ended({
+      outcome: "invalid_input",
+      code: error.code,
+      tool: shownName(tool),
+      message: `${error.message}. Nothing was changed.`,
+      path: error.path,
+    });
+  }
+}
+
+/** What stands for arguments that could not be read. */
+export const unreadableDigest: Digest = digestOf("unreadable");

@@ -1,0 +1,24 @@
+import { ToolError } from "@callgate/contract";
+import type { Artifact, ArtifactInput } from "@callgate/contract";
+import type { CallScope } from "./call.ts";
+
+const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:;[^\p{Cc}]{0,100})?$/u;
+
+/** Puts a tool's file into the blob store of the caller's tenant. Its name loses folders and control characters. */
+export async function storeArtifact(scope: CallScope, artifact: ArtifactInput): Promise<Artifact> {
+  if (!(artifact.bytes instanceof Uint8Array)) throw new ToolError({ code: "TOOL_FAILED", message: "An artifact's bytes must be a Uint8Array" });
+  // A copy: the tool keeps its buffer and may write to it while the store still reads.
+  const bytes = new Uint8Array(artifact.bytes);
+  const digest = await scope.seams.blobs.put(scope.request.principal.tenant, bytes);
+  return {
+    name: fileName(String(artifact.name)),
+    mimeType: MIME_TYPE.test(artifact.mimeType) ? artifact.mimeType : "application/octet-stream",
+    sizeBytes: bytes.byteLength,
+    digest,
+  };
+}
+
+function fileName(name: string): string {
+  const last = name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1).replace(/[\p{Cc}\p{Cf}]/gu, "");
+  return last === "" || last === "." || last === ".." ? "file" : last.slice(0, 200).toWellFormed();
+}

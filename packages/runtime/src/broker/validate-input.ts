@@ -1,0 +1,52 @@
+import type { ParseIssue, ParseResult } from "@callgate/contract";
+import { race } from "../lib/race.ts";
+import type { BrokerTool, CallScope, Ended, FrozenArguments } from "./call.ts";
+import { ended } from "./ended.ts";
+import { freezeArguments } from "./frozen-arguments.ts";
+import { readThrown } from "./thrown.ts";
+
+const MAX_ISSUES = 20;
+const MAX_ISSUES_IN_MESSAGE = 3;
+
+/**
+ * Holds the snapshot against the tool's schema, then its author's own. What that one made of it (defaults, trimmed
+ * text) is frozen in turn: it is what policy sees, a person is shown and the tool gets.
+ */
+export async function validateInput(scope: CallScope, tool: BrokerTool, issued: FrozenArguments): Promise<{ readonly kind: "valid"; readonly args: FrozenArguments } | Ended> {
+  const parsed = await race<ParseResult>(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, signal: scope.signal });
+  const stop = { tool: tool.name, outcome: "invalid_input", code: "INVALID_INPUT" } as const;
+  switch (parsed.kind) {
+    case "value": {
+      if (parsed.value.kind === "ok") return { kind: "valid", args: parsed.value.value === issued.value ? issued : freezeArguments(parsed.value.value) };
+      const issues = parsed.value.issues.map(({ path, message }) => ({ path, message: scope.safe.text(message) }));
+      return ended({ ...stop, message: `The arguments of ${tool.name} do not match its schema: ${listIssues(issues)}. Nothing was changed; correct them and call again.`, ...placed(issues) });
+    }
+    case "threw":
+      return ended({ ...stop, message: `The schema of ${tool.name} could not judge the arguments: ${readThrown(parsed.error, [], scope.safe).message}. Nothing was changed.` });
+    case "timed_out":
+      return ended({ ...stop, outcome: "timed_out", code: "TOOL_TIMEOUT", message: `The schema of ${tool.name} did not judge the arguments within ${tool.tool.timeoutMs} ms. Nothing was changed.` });
+    case "cancelled":
+      return cancelledBefore(tool.name);
+  }
+}
+
+/** A call that was cancelled before its tool ran. */
+export function cancelledBefore(tool: string): Ended {
+  return ended({ outcome: "cancelled", code: "CANCELLED", tool, message: `The call of ${tool} was cancelled before it began. Nothing was changed.` });
+}
+
+/** `/amount must be number; /to is required (and 2 more)` */
+export function listIssues(issues: readonly ParseIssue[]): string {
+  const shown = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) => (path === "" ? message : `${path} ${message}`));
+  const more = issues.length - shown.length;
+  return shown.join("; ") + (more > 0 ? ` (and ${more} more)` : "");
+}
+
+/** The place at fault, when there is one, and the list of all. */
+export function placed(issues: readonly ParseIssue[]): { readonly path?: string; readonly details: { readonly issues: readonly { readonly path: string; readonly message: string }[] } } {
+  const [first] = issues;
+  return {
+    ...(first !== undefined && issues.every(({ path }) => path === first.path) ? { path: first.path } : {}),
+    details: { issues: issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({ path, message })) },
+  };
+}
