@@ -1,1 +1,3 @@
-export {};
+export type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
+export type { McpGateServer, McpServerOptions, StdioEndpoint, StdioStreams } from "./mcp-server.ts";
+export { createMcpServer } from "./mcp-server.ts";

@@ -1,5 +1,5 @@
 import type { ToolContext } from "@callgate/contract";
-import { CallgateError, ToolError } from "@callgate/contract";
+import { CallgateError, SourceReturn, ToolError } from "@callgate/contract";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { readCallError, readCallValue } from "./call-value.ts";
 import type { Connection } from "./connection.ts";
@@ -18,7 +18,7 @@ export interface CallToolRequest {
 /** Progress is passed on at most this often; a server may flood. */
 const PROGRESS_EVERY_MS = 100;
 
-/** Calls one tool and gives its value; artifacts go to `context.attach`. Throws `ToolError`. */
+/** Calls one tool and gives its value, as a `SourceReturn` where it has artifacts. Throws `ToolError`. */
 export async function callTool(request: CallToolRequest): Promise<unknown> {
   const { connector, name, context } = request;
   const connection = await connector.get(context.signal).catch((error: unknown) => {
@@ -35,8 +35,7 @@ export async function callTool(request: CallToolRequest): Promise<unknown> {
     });
   if (body["isError"] === true) throw readCallError(body, name);
   const { value, artifacts } = readCallValue(body, name);
-  for (const artifact of artifacts) await context.attach(artifact);
-  return value;
+  return artifacts.length === 0 ? value : new SourceReturn(value, artifacts);
 }
 
 function progressTo(context: ToolContext): (progress: { readonly progress: number; readonly total?: number; readonly message?: string }) => void {

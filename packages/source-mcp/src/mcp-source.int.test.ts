@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import type { ArtifactInput, Source, ToolContext } from "@callgate/contract";
-import { CallgateError, localPrincipal, ToolError } from "@callgate/contract";
+import type { Source, ToolContext } from "@callgate/contract";
+import { CallgateError, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createMcpSource } from "./mcp-source.ts";
 import type { McpSourceOptions } from "./mcp-source.ts";
@@ -19,12 +19,10 @@ function scripted(mode: string, more: Partial<McpSourceOptions> = {}): Source {
 
 interface Seen {
   readonly context: ToolContext;
-  readonly artifacts: ArtifactInput[];
   readonly progress: [string, number | undefined][];
 }
 
 function watched(signal: AbortSignal = AbortSignal.timeout(20_000)): Seen {
-  const artifacts: ArtifactInput[] = [];
   const progress: [string, number | undefined][] = [];
   const log = (): void => undefined;
   const context: ToolContext = {
@@ -35,12 +33,9 @@ function watched(signal: AbortSignal = AbortSignal.timeout(20_000)): Seen {
     idempotencyKey: "key_1",
     log: { debug: log, info: log, warn: log, error: log },
     progress: (message, fraction) => void progress.push([message, fraction]),
-    attach: (artifact) => {
-      artifacts.push(artifact);
-      return Promise.resolve({ name: artifact.name, mimeType: artifact.mimeType, sizeBytes: artifact.bytes.length, digest: "sha256:0" });
-    },
+    attach: () => Promise.reject(new Error("not used")),
   };
-  return { context, artifacts, progress };
+  return { context, progress };
 }
 
 const call = (source: Source, name: string, args: unknown = {}): Promise<unknown> => source.call(name, args, watched().context);
@@ -123,8 +118,8 @@ describe("createMcpSource: call", () => {
   });
 
   test("code-mode 13: a 5 MB PNG becomes an artifact, its bytes intact", async () => {
-    const { context, artifacts } = watched();
-    const value = await scripted("ok").call("png", {}, context);
+    const returned = await call(scripted("ok"), "png");
+    const { value, artifacts } = SourceReturn.is(returned) ? returned : new SourceReturn(undefined, []);
     expect(value).toEqual({ content: [{ type: "image", artifact: "png-1.png", mimeType: "image/png", sizeBytes: 5 * 1024 * 1024 }] });
     expect(artifacts[0]?.mimeType).toBe("image/png");
     expect(Buffer.compare(artifacts[0]?.bytes ?? Buffer.alloc(0), Buffer.alloc(5 * 1024 * 1024, 137))).toBe(0);

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ArtifactInput, Source, ToolContext } from "@callgate/contract";
-import { localPrincipal } from "@callgate/contract";
+import type { Source, ToolContext } from "@callgate/contract";
+import { localPrincipal, SourceReturn } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createMcpSource } from "./mcp-source.ts";
 
@@ -34,7 +34,7 @@ async function real(name: string, args: readonly string[] = [], env: Record<stri
 
 const signal = (): AbortSignal => AbortSignal.timeout(25_000);
 
-function context(artifacts: ArtifactInput[] = [], progress: string[] = []): ToolContext {
+function context(progress: string[] = []): ToolContext {
   const log = (): void => undefined;
   return {
     signal: signal(),
@@ -44,10 +44,7 @@ function context(artifacts: ArtifactInput[] = [], progress: string[] = []): Tool
     idempotencyKey: "key_1",
     log: { debug: log, info: log, warn: log, error: log },
     progress: (message) => void progress.push(message),
-    attach: (artifact) => {
-      artifacts.push(artifact);
-      return Promise.resolve({ name: artifact.name, mimeType: artifact.mimeType, sizeBytes: artifact.bytes.length, digest: "sha256:0" });
-    },
+    attach: () => Promise.reject(new Error("not used")),
   };
 }
 
@@ -73,12 +70,12 @@ describe("createMcpSource with the official servers", () => {
     expect(tools.length).toBeGreaterThan(8);
     expect(await source.call("echo", { message: "hi" }, context())).toBe("Echo: hi");
     expect(await source.call("get-structured-content", { location: "New York" }, context())).toMatchObject({ temperature: expect.any(Number) as number });
-    const artifacts: ArtifactInput[] = [];
-    await source.call("get-tiny-image", {}, context(artifacts));
+    const returned = await source.call("get-tiny-image", {}, context());
+    const artifacts = SourceReturn.is(returned) ? returned.artifacts : [];
     expect(artifacts[0]?.mimeType).toBe("image/png");
     expect(Buffer.from(artifacts[0]?.bytes.subarray(1, 4) ?? []).toString()).toBe("PNG");
     const progress: string[] = [];
-    await source.call("trigger-long-running-operation", { duration: 1, steps: 4 }, context([], progress));
+    await source.call("trigger-long-running-operation", { duration: 1, steps: 4 }, context(progress));
     expect(progress.length).toBeGreaterThan(1);
     const resources = await source.passThrough?.listResources(signal());
     expect(resources?.length).toBeGreaterThan(0);

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import type { Gate, Principal } from "@callgate/contract";
+import { CallgateError } from "@callgate/contract";
+import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { toCallToolResult } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { clientProfile } from "./client-profile.ts";
+import type { PassThroughRouter } from "./pass-through.ts";
+import { startProgress } from "./progress.ts";
+import type { SurfaceText } from "./surface-text.ts";
+import { isGateTool, toolDefinitions, toolInputs } from "./tool-definitions.ts";
+import type { GateToolName } from "./tool-definitions.ts";
+import { toolHandlers } from "./tool-handlers.ts";
+import type { GateRequest } from "./tool-handlers.ts";
+
+export interface GateServerOptions {
+  readonly gate: Gate;
+  readonly name: string;
+  readonly version: string;
+  readonly principal: Principal;
+  readonly progressEveryMs: number;
+  readonly surface: (principal: Principal) => SurfaceText;
+  readonly passThrough: PassThroughRouter;
+  /** A fault of ours, with the id the client was told. */
+  readonly onFault: (id: string, error: unknown) => void;
+}
+
+/** One protocol endpoint: a connection of the older era, or a single request of the newer one. Cheap; all state is outside. */
+export function createGateServer(options: GateServerOptions): Server {
+  const { gate, passThrough } = options;
+  const server = new Server(
+    { name: options.name, version: options.version },
+    {
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
+      instructions: options.surface(options.principal).instructions,
+    },
+  );
+  const principalOf = (context: ServerContext): Principal => {
+    const { agent } = clientProfile(server, context);
+    // A fresh object each time: progress finds the events of a request by it.
+    return { ...options.principal, ...(agent === undefined ? {} : { agent }) };
+  };
+
+  server.setRequestHandler("tools/list", (_request, context) => ({
+    tools: toolDefinitions({ descriptions: options.surface(principalOf(context)).descriptions, structured: clientProfile(server, context).form === "both" }),
+  }));
+  server.setRequestHandler("tools/call", async (request, context): Promise<CallToolResult> => {
+    const { name } = request.params;
+    const principal = principalOf(context);
+    if (!isGateTool(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(gate, name, principal));
+    const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
+    try {
+      const answer = await answerCall(name, request.params.arguments, { gate, principal, signal: context.mcpReq.signal });
+      return toCallToolResult(answer, clientProfile(server, context).form);
+    } catch (error) {
+      return toCallToolResult(faultAnswer(error, options.onFault), "text");
+    } finally {
+      progress.stop();
+    }
+  });
+  server.setRequestHandler("resources/list", async (_request, { mcpReq }) => ({ resources: [...(await passThrough.resources(mcpReq.signal))] }));
+  server.setRequestHandler("resources/templates/list", async (_request, { mcpReq }) => ({ resourceTemplates: [...(await passThrough.templates(mcpReq.signal))] }));
+  server.setRequestHandler("resources/read", async (request, context) => {
+    const contents = await passThrough.read(request.params.uri, principalOf(context), context.mcpReq.signal);
+    return {
+      contents: contents.map(({ uri, mimeType, content }) => ({
+        uri,
+        ...(mimeType === undefined ? {} : { mimeType }),
+        ...(content.kind === "text" ? { text: content.text } : { blob: Buffer.from(content.bytes).toString("base64") }),
+      })),
+    };
+  });
+  server.setRequestHandler("prompts/list", async (_request, { mcpReq }) => ({ prompts: [...(await passThrough.prompts(mcpReq.signal))] }));
+  server.setRequestHandler("prompts/get", async (request, { mcpReq }) => {
+    const messages = await passThrough.prompt(request.params.name, request.params.arguments ?? {}, mcpReq.signal);
+    if (messages === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt "${request.params.name}"`);
+    return { messages: [...messages] };
+  });
+  return server;
+}
+
+async function answerCall<Name extends GateToolName>(name: Name, args: unknown, request: GateRequest): Promise<Answer> {
+  const parsed = toolInputs[name].safeParse(args ?? {});
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `/${issue.path.join("/")}: ${issue.message}`);
+    return { text: `INVALID_INPUT: the arguments of ${name} do not match its schema. Nothing was done.\n${issues.join("\n")}`, isError: true };
+  }
+  // The input schema and the handler are found under the same name; TypeScript cannot follow that through the union.
+  const handler = toolHandlers[name] as (parsedArgs: unknown, gateRequest: GateRequest) => Promise<Answer>;
+  return handler(parsed.data, request);
+}
+
+function unknownTool(gate: Gate, name: string, principal: Principal): string {
+  const own = `This server's tools are ${Object.keys(toolInputs).join(", ")}`;
+  const [behind] = gate.describe([name], { principal });
+  if (behind !== undefined) return `"${name}" is behind the gate: use call_tool with { "name": "${name}", "arguments": {...} }. ${own}`;
+  return `There is no tool "${name}". ${own}`;
+}
+
+/** Throws of the gate are faults of the set-up or of ours; stacks and paths stay here. */
+function faultAnswer(error: unknown, onFault: GateServerOptions["onFault"]): Answer {
+  const id = `fault_${randomUUID()}`;
+  onFault(id, error);
+  const text = CallgateError.is(error) ? `${error.code}: the gate could not do this (log id ${id}). Calling again is unlikely to help; tell the user.` : `INTERNAL: a fault of the gate itself (log id ${id}). Tell the user.`;
+  return { text, isError: true };
+}

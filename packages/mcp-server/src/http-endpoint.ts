@@ -1,0 +1,124 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CallgateError } from "@callgate/contract";
+import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
+import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
+import { isLegacyRequest } from "@modelcontextprotocol/server";
+import { createSessionPool } from "./session-pool.ts";
+
+export interface HttpOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Loopback address to listen on. Default `127.0.0.1`. */
+  readonly host?: "127.0.0.1" | "::1";
+  /** What clients must send as `Authorization: Bearer <token>`; at least 16 characters. Default: a new random one. */
+  readonly token?: string;
+  /** Host names, without ports, that a request may name as its target. Default: the names of the loopback. */
+  readonly allowedHosts?: readonly string[];
+  /** Host names of web pages that may send requests. Default: the names of the loopback. */
+  readonly allowedOrigins?: readonly string[];
+  /** Longest request body. Default 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Older clients' sessions end after this long without a request. Default 4 hours. */
+  readonly sessionIdleMs?: number;
+  /** Sessions of older clients at once. Default 200. */
+  readonly maxSessions?: number;
+}
+
+/** A listening endpoint. */
+export interface HttpEndpoint {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  close(): Promise<void>;
+}
+
+export interface HttpEndpointParts {
+  /** Serves the newer protocol era. */
+  readonly modern: McpHttpHandler;
+  /** A server for one session of the older era. */
+  readonly createLegacyServer: () => Server;
+  readonly onFault: (error: unknown) => void;
+}
+
+const PATH = "/mcp";
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Listens on the loopback. A request must, in this order, name an allowed host (a web page that rebinds its DNS name to
+ * 127.0.0.1 cannot), come from an allowed origin if it says one, and carry the token; only then is its body read.
+ *
+ * Throws `CallgateError` USAGE for a token that is too short or a port that is taken.
+ */
+export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpointParts): Promise<HttpEndpoint> {
+  const { host = "127.0.0.1", port = 0, maxBodyBytes = 4 * 1024 * 1024, allowedHosts = LOOPBACK_NAMES, allowedOrigins = LOOPBACK_NAMES } = options;
+  const token = options.token ?? randomBytes(24).toString("base64url");
+  if (token.length < 16) throw new CallgateError("USAGE", "The token of the MCP endpoint must have at least 16 characters");
+  const sessions = createSessionPool({
+    createServer: parts.createLegacyServer,
+    maxBodyBytes,
+    idleMs: options.sessionIdleMs ?? 4 * 60 * 60 * 1000,
+    maxSessions: options.maxSessions ?? 200,
+    now: () => performance.now(),
+  });
+  const serve = toNodeHandler(
+    { fetch: async (request) => ((await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes })) ? sessions.handle(request) : parts.modern.fetch(request)) },
+    { maxRequestBodySize: maxBodyBytes, onerror: parts.onFault },
+  );
+  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(token)];
+  const http = createServer((request, response) => {
+    if (!guards.every((guard) => guard(request, response))) return;
+    // The adapter's own type forbids an `undefined` method and url, which Node's type allows and a server never sees.
+    serve(request as IncomingMessage & { method: string; url: string }, response).catch(parts.onFault);
+  });
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE" ? `port ${port} is taken; choose another or leave it out` : error.message;
+      reject(new CallgateError("USAGE", `The MCP endpoint cannot listen on ${host}: ${taken}`, { cause: error }));
+    });
+    http.listen(port, host, resolve);
+  });
+  const bound = (http.address() as AddressInfo).port;
+  return {
+    url: `http://${host === "::1" ? "[::1]" : host}:${bound}${PATH}`,
+    port: bound,
+    token,
+    close: async () => {
+      await sessions.close();
+      await new Promise<void>((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      });
+    },
+  };
+}
+
+type Guard = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+const pathGuard: Guard = (request, response) => {
+  if (request.url?.split("?", 1)[0] === PATH) return true;
+  refuse(response, 404, `Nothing is here; the MCP endpoint is ${PATH}`);
+  return false;
+};
+
+function tokenGuard(token: string): Guard {
+  const expected = sha256(`Bearer ${token}`);
+  return (request, response) => {
+    // Digests have one length, so the comparison takes the same time for every guess.
+    if (timingSafeEqual(sha256(request.headers.authorization ?? ""), expected)) return true;
+    response.setHeader("WWW-Authenticate", 'Bearer realm="callgate"');
+    refuse(response, 401, "Send the token that was printed at the start as `Authorization: Bearer <token>`");
+    return false;
+  };
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }));
+}

@@ -1,0 +1,323 @@
+import { request as httpRequest } from "node:http";
+import { PassThrough } from "node:stream";
+import type { GateEvent, Principal, RunOptions, SourcePassThrough } from "@callgate/contract";
+import type { ClientOptions, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { completed, createFakeGate, namespaceView, toolView } from "../test/fake-gate.ts";
+import type { FakeGate } from "../test/fake-gate.ts";
+import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
+import { createMcpServer } from "./mcp-server.ts";
+import type { McpServerOptions } from "./mcp-server.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const eras = ["legacy", "modern"] as const;
+type Era = (typeof eras)[number];
+const modes = [...eras.map((era) => [era, "http"] as const), ...eras.map((era) => [era, "stdio"] as const)];
+
+function newClient(era: Era, name = "test-client", options: ClientOptions = {}): Client {
+  const client = new Client({ name, version: "9" }, { versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" }, ...options });
+  closers.push(() => client.close());
+  return client;
+}
+
+async function openHttp(gate: FakeGate, options: HttpOptions = {}, server: Partial<McpServerOptions> = {}): Promise<HttpEndpoint> {
+  const mcp = createMcpServer({ gate, version: "1.2.3", ...server });
+  closers.push(() => mcp.close());
+  return mcp.serveHttp(options);
+}
+
+/** A client over in-process streams: the bytes of stdio without a second process. */
+function stdioPair(gate: FakeGate, server: Partial<McpServerOptions> = {}): Transport {
+  const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  const mcp = createMcpServer({ gate, version: "1.2.3", ...server });
+  const endpoint = mcp.serveStdio({ stdin: toServer, stdout: toClient });
+  closers.push(() => endpoint.close());
+  let rest = "";
+  const transport: Transport & { stderr: null; pid: number } = {
+    // What the SDK recognises a stdio transport by.
+    stderr: null,
+    pid: 1,
+    start: () => {
+      toClient.on("data", (chunk: Buffer) => {
+        const lines = (rest + chunk.toString()).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) transport.onmessage?.(JSON.parse(line) as JSONRPCMessage);
+      });
+      return Promise.resolve();
+    },
+    send: (message) => {
+      toServer.write(`${JSON.stringify(message)}\n`);
+      return Promise.resolve();
+    },
+    close: () => {
+      toServer.end();
+      transport.onclose?.();
+      return Promise.resolve();
+    },
+  };
+  return transport;
+}
+
+async function connect(gate: FakeGate, [era, wire]: readonly [Era, "http" | "stdio"], client: Client = newClient(era), server: Partial<McpServerOptions> = {}): Promise<Client> {
+  if (wire === "stdio") {
+    await client.connect(stdioPair(gate, server));
+    return client;
+  }
+  const { url, token } = await openHttp(gate, {}, server);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
+  return client;
+}
+
+const firstText = (result: { content: readonly unknown[] }): string => (result.content[0] as { text: string }).text;
+
+describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
+  test("P16: shows six tools whatever is behind it, with annotations a client can act on", async () => {
+    const gate = createFakeGate({ namespaces: [namespaceView("db", 400, "Orders")] });
+    const client = await connect(gate, [era, wire]);
+    expect(client.getProtocolEra()).toBe(era);
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(["search_tools", "get_tool_details", "call_tool", "execute_code", "query_code", "read_result"]);
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    expect(byName.get("query_code")?.annotations?.readOnlyHint).toBe(true);
+    expect(byName.get("execute_code")?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    expect(byName.get("execute_code")?.description).toContain("- db (400): Orders");
+    expect(byName.get("execute_code")?.inputSchema).toMatchObject({ type: "object", required: ["code"] });
+    expect(client.getServerVersion()).toMatchObject({ name: "callgate", version: "1.2.3" });
+    expect(client.getInstructions()).toContain("400 tools");
+  });
+
+  test("code-mode 19: runs programs in their lane, on behalf of the principal and the client", async () => {
+    const gate = createFakeGate({ run: () => Promise.resolve(completed({ a: 1 })) });
+    const principal: Principal = { tenant: "acme", user: "ada", roles: ["dev"], claims: {} };
+    const client = await connect(gate, [era, wire], newClient(era), { principal });
+    await client.listTools();
+    const result = await client.callTool({ name: "execute_code", arguments: { code: "return { a: 1 }", budgetTokens: 500, taskId: "t1" } });
+    expect(result.structuredContent).toMatchObject({ runId: "run_1", status: "completed", value: { a: 1 } });
+    expect(firstText(result)).toContain('{"a":1}');
+    expect(result.isError).not.toBe(true);
+    await client.callTool({ name: "query_code", arguments: { code: "return 1" } });
+    const [first, second] = gate.asked.filter((entry) => entry.method === "run").map((entry) => entry.args[1] as RunOptions);
+    expect(first).toMatchObject({ lane: "execute", budgetTokens: 500, taskId: "t1", principal: { tenant: "acme", user: "ada", agent: "test-client/9", roles: ["dev"] } });
+    expect(second).toMatchObject({ lane: "query" });
+  });
+
+  test("reports failures with isError, and wrong arguments in words", async () => {
+    const { value: _value, ...rest } = completed(undefined);
+    const gate = createFakeGate({ run: () => Promise.resolve({ ...rest, status: "failed", error: { code: "NOPE", message: "It failed", retryable: false } }) });
+    const client = await connect(gate, [era, wire]);
+    await client.listTools();
+    const failed = await client.callTool({ name: "execute_code", arguments: { code: "x" } });
+    expect(failed.isError).toBe(true);
+    expect(firstText(failed)).toContain("NOPE: It failed");
+    const wrong = await client.callTool({ name: "execute_code", arguments: { program: "x" } });
+    expect(wrong.isError).toBe(true);
+    expect(firstText(wrong)).toMatch(/INVALID_INPUT.*\/code/s);
+    await expect(client.callTool({ name: "db.query", arguments: {} })).rejects.toThrow(/search_tools/);
+  });
+
+  test("code-mode 18: sends progress of the run's events and signs of life, and nothing of other runs", async () => {
+    let release = (): void => undefined;
+    const gate = createFakeGate({
+      run: async (_program, { principal }) => {
+        const scope = { atMs: 0, runId: "run_1", callId: "c", tool: "db.query" };
+        if (principal !== undefined) gate.emit({ ...scope, principal, kind: "call-started", attempt: 1 } satisfies GateEvent);
+        gate.emit({ ...scope, tool: "other.secret", principal: { tenant: "x", user: "y", roles: [], claims: {} }, kind: "call-started", attempt: 1 });
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return completed(1);
+      },
+    });
+    const client = await connect(gate, [era, wire], newClient(era), { progressEveryMs: 100 });
+    await client.listTools();
+    const messages: string[] = [];
+    const running = client.callTool({ name: "execute_code", arguments: { code: "x" } }, { onprogress: ({ message }) => void messages.push(message ?? "") });
+    await vi.waitFor(() => expect(messages.length).toBeGreaterThan(2), 5_000);
+    release();
+    await running;
+    expect(messages[0]).toBe("db.query …");
+    expect(messages[1]).toMatch(/^db\.query … \(\d+ s, 0 calls done\)$/);
+    expect(messages.join()).not.toContain("secret");
+  });
+
+  test("code-mode 20: cancelling the request aborts the run", async () => {
+    let seen: AbortSignal | undefined;
+    const gate = createFakeGate({
+      run: (_program, { signal }) => {
+        seen = signal;
+        return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(completed("late"))));
+      },
+    });
+    const client = await connect(gate, [era, wire]);
+    await client.listTools();
+    const controller = new AbortController();
+    const running = client.callTool({ name: "execute_code", arguments: { code: "x" } }, { signal: controller.signal }).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(seen).toBeDefined());
+    controller.abort();
+    expect(await running).toBeInstanceOf(Error);
+    await vi.waitFor(() => expect(seen?.aborted).toBe(true));
+  });
+
+  test("code-mode 15: tells clients that tools changed", async () => {
+    const gate = createFakeGate({ namespaces: [namespaceView("one", 1)] });
+    let changes = 0;
+    const client = newClient(era, "watcher", { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void changes++ } } });
+    await connect(gate, [era, wire], client);
+    await client.listTools();
+    // Not sooner: a stream of the older era over HTTP opens after the handshake.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    gate.setNamespaces([namespaceView("two", 2)]);
+    gate.emit({ kind: "catalog-changed", atMs: 0, tools: 2, problems: [] });
+    await vi.waitFor(() => expect(changes).toBe(1), 3_000);
+    expect((await client.listTools()).tools[3]?.description).toContain("- two (2)");
+  });
+});
+
+describe("createMcpServer: the other tools", () => {
+  const gate = (): FakeGate =>
+    createFakeGate({
+      namespaces: [namespaceView("db", 2)],
+      tools: [toolView("db.orders", "lists orders"), toolView("db.users", "lists users")],
+      call: (tool) =>
+        tool === "db.orders"
+          ? { runId: "run_2", callId: "c", outcome: { kind: "ok", effectStatus: "none", value: [1], artifacts: [] }, shaped: { kind: "whole", value: [1] }, artifacts: [] }
+          : { runId: "run_2", callId: "c", outcome: { kind: "denied", effectStatus: "none", error: { code: "DENIED", message: "Not allowed", tool, retryable: false } }, artifacts: [] },
+      read: (handle) => (handle.endsWith("/9") ? { kind: "artifact", name: "plot.png", mimeType: "image/png", bytes: Buffer.from("PNG") } : { kind: "value", value: ["a", "b"], total: 7, nextOffset: 2 }),
+    });
+
+  test("search_tools, get_tool_details and call_tool", async () => {
+    const client = await connect(gate(), ["modern", "http"]);
+    await client.listTools();
+    const found = await client.callTool({ name: "search_tools", arguments: { query: "orders" } });
+    expect(found.structuredContent).toEqual({ tools: [{ name: "db.orders", effect: "read", signature: "orders(args: { id: number }): Promise<string>", line: "lists orders" }] });
+    const nothing = await client.callTool({ name: "search_tools", arguments: { query: "weather" } });
+    expect(firstText(nothing)).toContain("Namespaces: db");
+    const details = await client.callTool({ name: "get_tool_details", arguments: { names: ["db.users", "db.user"] } });
+    expect(firstText(details)).toContain("fails with NOT_THERE: No such record");
+    expect(firstText(details)).toContain('There is no tool "db.user". Nearest: db.orders, db.users');
+    const called = await client.callTool({ name: "call_tool", arguments: { name: "db.orders", arguments: { id: 1 } } });
+    expect(called.structuredContent).toEqual({ runId: "run_2", outcome: "ok", effectStatus: "none", value: [1] });
+    const denied = await client.callTool({ name: "call_tool", arguments: { name: "db.users" } });
+    expect(denied.isError).toBe(true);
+    expect(firstText(denied)).toBe("DENIED (db.users): Not allowed\nNothing was changed.");
+  });
+
+  test("code-mode 13: read_result gives ranges, and pictures as pictures", async () => {
+    const client = await connect(gate(), ["legacy", "stdio"]);
+    await client.listTools();
+    const part = await client.callTool({ name: "read_result", arguments: { handle: "result://run_1/0", limit: 2 } });
+    expect(part.structuredContent).toEqual({ value: ["a", "b"], total: 7, nextOffset: 2 });
+    expect(firstText(part)).toContain("Next: offset 2 of 7");
+    const picture = await client.callTool({ name: "read_result", arguments: { handle: "result://run_1/9" } });
+    expect(picture.content[1]).toEqual({ type: "image", data: Buffer.from("PNG").toString("base64"), mimeType: "image/png" });
+  });
+
+  test("code-mode 13: a 5 MB PNG of a run reaches the client as a picture, other files as links", async () => {
+    const bytes = Buffer.alloc(5 * 1024 * 1024, 137);
+    const artifacts = [
+      { name: "plot.png", mimeType: "image/png", sizeBytes: bytes.length, digest: "sha256:1", handle: "result://run_1/1" },
+      { name: "rows.csv", mimeType: "text/csv", sizeBytes: 10, digest: "sha256:2", handle: "result://run_1/2" },
+    ] as const;
+    const withPicture = createFakeGate({ run: () => Promise.resolve(completed("done", { artifacts })), read: () => ({ kind: "artifact", name: "plot.png", mimeType: "image/png", bytes }) });
+    const client = await connect(withPicture, ["modern", "http"]);
+    const result = await client.callTool({ name: "execute_code", arguments: { code: "x" } });
+    expect(result.content[1]).toMatchObject({ type: "image", mimeType: "image/png" });
+    expect(Buffer.from((result.content[1] as { data: string }).data, "base64").equals(bytes)).toBe(true);
+    expect(result.content[2]).toEqual({ type: "resource_link", uri: "result://run_1/2", name: "rows.csv", mimeType: "text/csv", size: 10 });
+    expect(firstText(result).length + JSON.stringify(result.structuredContent).length).toBeLessThan(1_000);
+  });
+
+  test("code-mode 14: a client that forwards text and structured content gets text only", async () => {
+    const client = await connect(createFakeGate(), ["legacy", "stdio"], newClient("legacy", "codex-mcp-client"));
+    expect((await client.listTools()).tools.every((tool) => tool.outputSchema === undefined)).toBe(true);
+    const result = await client.callTool({ name: "execute_code", arguments: { code: "x" } });
+    expect(result.structuredContent).toBeUndefined();
+    expect(firstText(result)).toContain("no value");
+  });
+});
+
+describe("createMcpServer: pass-through", () => {
+  const source = (name: string, uris: readonly string[]): SourcePassThrough => ({
+    listResources: () => Promise.resolve(uris.map((uri) => ({ uri, name: uri }))),
+    listResourceTemplates: () => Promise.resolve([{ uriTemplate: `${name}://{id}`, name }]),
+    readResource: (uri) => Promise.resolve([{ uri, mimeType: "text/plain", content: { kind: "text", text: `${name} ${uri}` } }]),
+    listPrompts: () => Promise.resolve([{ name: "greet", arguments: [{ name: "who", required: true }] }, { name: `only_${name}`, arguments: [] }]),
+    getPrompt: (prompt, args) => Promise.resolve([{ role: "user", content: { type: "text", text: `${name} ${prompt} ${args["who"] ?? ""}` } }]),
+  });
+  const broken: SourcePassThrough = { ...source("x", []), listResources: () => Promise.reject(new Error("down")), listPrompts: () => Promise.reject(new Error("down")) };
+
+  test("names stay as they are unless two sources use them; one broken source hurts nobody", async () => {
+    const gate = createFakeGate({ passThrough: new Map([["a", source("a", ["mem://1", "mem://same"])], ["b", source("b", ["mem://same"])], ["c", broken]]) });
+    const client = await connect(gate, ["modern", "http"]);
+    const { resources } = await client.listResources();
+    expect(resources.map((resource) => resource.uri)).toEqual(["mem://1", "callgate://a/mem%3A%2F%2Fsame", "callgate://b/mem%3A%2F%2Fsame"]);
+    expect((await client.readResource({ uri: "callgate://b/mem%3A%2F%2Fsame" })).contents[0]).toMatchObject({ text: "b mem://same" });
+    expect((await client.readResource({ uri: "mem://1" })).contents[0]).toMatchObject({ text: "a mem://1" });
+    expect((await client.readResource({ uri: "b://77" })).contents[0]).toMatchObject({ text: "b b://77" });
+    await expect(client.readResource({ uri: "nobody://1" })).rejects.toThrow(/not found/i);
+    expect((await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate)).toContain("a://{id}");
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map((prompt) => prompt.name)).toEqual(["a.greet", "only_a", "b.greet", "only_b"]);
+    expect((await client.getPrompt({ name: "b.greet", arguments: { who: "you" } })).messages[0]?.content).toEqual({ type: "text", text: "b greet you" });
+  });
+});
+
+describe("createMcpServer: HTTP walls", () => {
+  interface Raw {
+    readonly status: number;
+    readonly body: string;
+    readonly headers: Record<string, unknown>;
+  }
+  const post = (endpoint: HttpEndpoint, headers: Record<string, string>, body = "{}", path = "/mcp"): Promise<Raw> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest({ host: "127.0.0.1", port: endpoint.port, path, method: "POST", headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers } }, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }));
+      });
+      request.on("error", reject);
+      request.end(body);
+    });
+
+  test("refuses a foreign host, a foreign origin, a missing or wrong token, and other paths, in that order", async () => {
+    const endpoint = await openHttp(createFakeGate());
+    const authorization = `Bearer ${endpoint.token}`;
+    expect((await post(endpoint, { host: "evil.example", authorization })).status).toBe(403);
+    expect((await post(endpoint, { origin: "http://evil.example", authorization })).status).toBe(403);
+    const anonymous = await post(endpoint, {});
+    expect([anonymous.status, anonymous.headers["www-authenticate"]]).toEqual([401, 'Bearer realm="callgate"']);
+    expect((await post(endpoint, { authorization: `Bearer ${endpoint.token}x` })).status).toBe(401);
+    expect((await post(endpoint, { authorization }, "{}", "/")).status).toBe(404);
+  });
+
+  test("refuses a body over the bound, and one that is no JSON", async () => {
+    const endpoint = await openHttp(createFakeGate(), { maxBodyBytes: 10_000 });
+    const authorization = `Bearer ${endpoint.token}`;
+    expect((await post(endpoint, { authorization }, JSON.stringify({ x: "y".repeat(20_000) }))).status).toBe(413);
+    expect((await post(endpoint, { authorization }, "{nope")).status).toBe(400);
+  });
+
+  test("mcp-016: an unknown session is 404, and sessions do not pile up", async () => {
+    const endpoint = await openHttp(createFakeGate(), { maxSessions: 2 });
+    const authorization = `Bearer ${endpoint.token}`;
+    const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+    expect((await post(endpoint, { authorization, "mcp-session-id": "guess" }, call)).status).toBe(404);
+    expect((await post(endpoint, { authorization }, call)).status).toBe(400);
+    const initialize = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } } });
+    const ids = [];
+    for (let count = 0; count < 3; count++) ids.push(String((await post(endpoint, { authorization }, initialize)).headers["mcp-session-id"]));
+    const statuses = await Promise.all(ids.map(async (id) => (await post(endpoint, { authorization, "mcp-session-id": id, "mcp-protocol-version": "2025-06-18" }, call)).status));
+    expect(statuses).toEqual([404, 200, 200]);
+  });
+
+  test("refuses a short token and names a port that is taken", async () => {
+    await expect(openHttp(createFakeGate(), { token: "short" })).rejects.toMatchObject({ code: "USAGE" });
+    const first = await openHttp(createFakeGate());
+    await expect(openHttp(createFakeGate(), { port: first.port })).rejects.toThrow(/is taken/);
+  });
+});

@@ -1,0 +1,31 @@
+import { localPrincipal } from "@callgate/contract";
+import { describe, expect, test } from "vitest";
+import { createFakeGate, namespaceView } from "../test/fake-gate.ts";
+import { surfaceText } from "./surface-text.ts";
+
+describe("surfaceText", () => {
+  test("code-mode 16: names what is behind it, and shows the types of a small catalog", () => {
+    const gate = createFakeGate({ namespaces: [namespaceView("github", 117, "Issues and pull requests"), namespaceView("empty", 0)], declarations: 'declare module "tools/github" {}' });
+    const { descriptions, inlined, instructions } = surfaceText(gate, localPrincipal);
+    expect(inlined).toBe(true);
+    expect(descriptions.execute_code).toContain("- github (117): Issues and pull requests");
+    expect(descriptions.execute_code).toContain('declare module "tools/github"');
+    expect(descriptions.search_tools).toContain("github (117)");
+    expect(instructions).toContain("117 tools");
+    expect(descriptions.execute_code).not.toContain("empty");
+  });
+
+  test("P16: does not grow with the number of tools and namespaces", () => {
+    const many = createFakeGate({ namespaces: Array.from({ length: 500 }, (_, index) => namespaceView(`ns${index}`, 1000, "p".repeat(500))), declarations: "x".repeat(1_000_000) });
+    const { descriptions, inlined } = surfaceText(many, localPrincipal);
+    expect(inlined).toBe(false);
+    expect(descriptions.execute_code).toContain("and 460 more namespaces");
+    expect(JSON.stringify(descriptions).length).toBeLessThan(20_000);
+  });
+
+  test("says that a namespace is down, and that nothing is there", () => {
+    const down = createFakeGate({ namespaces: [{ ...namespaceView("db", 3), state: { kind: "down", reason: "gone" } }] });
+    expect(surfaceText(down, localPrincipal).descriptions.execute_code).toContain("- db (3) [down]");
+    expect(surfaceText(createFakeGate(), localPrincipal).descriptions.execute_code).toContain("No tools are behind it yet");
+  });
+});

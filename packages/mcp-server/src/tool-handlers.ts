@@ -1,0 +1,125 @@
+import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView } from "@callgate/contract";
+import type { Answer } from "./answer.ts";
+import { artifactBlocks } from "./artifact-blocks.ts";
+import { toModelText, toPlainJson } from "./plain-json.ts";
+import { renderError } from "./render-error.ts";
+import { renderRun, renderShaped, shapedRecord } from "./render-run.ts";
+import type { GateToolName, ToolArguments } from "./tool-definitions.ts";
+
+/** Who asks, and until when. */
+export interface GateRequest {
+  readonly gate: Gate;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+type Handlers = { readonly [Name in GateToolName]: (args: ToolArguments<Name>, request: GateRequest) => Promise<Answer> };
+
+/** What each of our tools does. Nothing here reaches a tool but through the gate. */
+export const toolHandlers: Handlers = {
+  search_tools: (args, request) => Promise.resolve(search(args, request)),
+  get_tool_details: (args, request) => Promise.resolve(details(args, request)),
+  call_tool: call,
+  execute_code: (args, request) => run(args, request, "execute"),
+  query_code: (args, request) => run(args, request, "query"),
+  read_result: readResult,
+};
+
+function search({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal }: GateRequest): Answer {
+  const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }) });
+  if (hits.length === 0) {
+    const names = gate.namespaces({ principal }).map((view) => view.namespace);
+    return { text: `No tool matches "${query}". Namespaces: ${names.join(", ") || "none"}. Try other words, or one of these as namespace.`, structured: { tools: [] } };
+  }
+  switch (detail) {
+    case "name":
+      return { text: hits.map((hit) => hit.name).join("\n"), structured: { tools: hits.map(({ name }) => ({ name })) } };
+    case "line":
+      return { text: hits.map((hit) => `${hit.name} [${hit.spec.effect}]: ${hit.line}`).join("\n"), structured: { tools: hits.map(({ name, line, spec }) => ({ name, effect: spec.effect, line })) } };
+    case "signature":
+      return {
+        text: hits.map((hit) => `${hit.signature} // [${hit.spec.effect}] ${hit.line}`).join("\n"),
+        structured: { tools: hits.map(({ name, line, signature, spec }) => ({ name, effect: spec.effect, signature, line })) },
+      };
+    case "full":
+      return describeAll(hits);
+  }
+}
+
+function details({ names }: ToolArguments<"get_tool_details">, { gate, principal }: GateRequest): Answer {
+  const views = gate.describe(names, { principal });
+  const known = new Set(views.map((view) => view.name));
+  const unknown = names.filter((name) => !known.has(name)).map((name) => ({ name, nearest: [...gate.nearest(name, { principal })] }));
+  const answer = describeAll(views);
+  if (unknown.length === 0) return answer;
+  const missing = unknown.map(({ name, nearest }) => `There is no tool "${name}".${nearest.length === 0 ? " Use search_tools." : ` Nearest: ${nearest.join(", ")}`}`);
+  return { text: [answer.text, ...missing].filter((part) => part !== "").join("\n\n"), structured: { ...answer.structured, unknown }, ...(views.length === 0 ? { isError: true } : {}) };
+}
+
+function describeAll(views: readonly ToolView[]): Answer {
+  return { text: views.map(fullText).join("\n\n"), structured: { tools: views.map(fullRecord) } };
+}
+
+function fullText({ name, signature, spec }: ToolView): string {
+  return [
+    `${name} [${spec.effect}]${spec.deprecated === undefined ? "" : ` deprecated: ${spec.deprecated}`}`,
+    spec.description,
+    ...(spec.whenToUse === undefined ? [] : [`When to use: ${spec.whenToUse}`]),
+    signature,
+    ...spec.errors.map((error) => `fails with ${error.code}: ${error.description}`),
+    ...spec.examples.map((example) => `example: ${JSON.stringify(example.input)}${example.description === undefined ? "" : ` // ${example.description}`}`),
+  ].join("\n");
+}
+
+function fullRecord({ name, signature, spec }: ToolView): JsonObject {
+  return {
+    name,
+    effect: spec.effect,
+    description: spec.description,
+    ...(spec.whenToUse === undefined ? {} : { whenToUse: spec.whenToUse }),
+    ...(spec.deprecated === undefined ? {} : { deprecated: spec.deprecated }),
+    signature,
+    ...(spec.errors.length === 0 ? {} : { errors: spec.errors.map(({ code, description }) => ({ code, description })) }),
+    ...(spec.examples.length === 0 ? {} : { examples: spec.examples.map(({ input }) => input) }),
+  };
+}
+
+async function call({ name, arguments: args, budgetTokens }: ToolArguments<"call_tool">, request: GateRequest): Promise<Answer> {
+  const { gate, principal, signal } = request;
+  const result = await gate.call(name, args, { principal, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
+  return { ...callAnswer(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
+}
+
+function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
+  const head = { runId, outcome: outcome.kind, effectStatus: outcome.effectStatus };
+  if (outcome.kind === "ok") {
+    return shaped === undefined ? { text: "(no value)", structured: head } : { text: renderShaped(shaped), structured: { ...head, ...shapedRecord(shaped) } };
+  }
+  const effect = outcome.effectStatus === "none" ? "Nothing was changed." : outcome.effectStatus === "done" ? "The change took place." : "Whether anything was changed is unknown; find out before you call again.";
+  return { text: `${renderError(outcome.error)}\n${effect}`, structured: { ...head, error: toPlainJson(outcome.error) }, isError: true };
+}
+
+async function run({ code, budgetTokens, taskId }: ToolArguments<"execute_code">, request: GateRequest, lane: Lane): Promise<Answer> {
+  const { gate, principal, signal } = request;
+  const result = await gate.run(code, { principal, signal, lane, ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
+  return { ...renderRun(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
+}
+
+async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { gate, principal, signal }: GateRequest): Promise<Answer> {
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const result = await gate.read(handle as Handle, { principal, signal, ...given });
+  switch (result.kind) {
+    case "value": {
+      const { value, total, nextOffset } = result;
+      const rangeText = nextOffset === undefined ? "" : `\n\nNext: offset ${nextOffset}${total === undefined ? "" : ` of ${total}`}`;
+      return { text: `${toModelText(value)}${rangeText}`, structured: { value: toPlainJson(value), ...(total === undefined ? {} : { total }), ...(nextOffset === undefined ? {} : { nextOffset }) } };
+    }
+    case "artifact": {
+      const { name, mimeType, bytes } = result;
+      const blocks = await artifactBlocks({ gate, principal, signal, artifacts: [{ name, mimeType, sizeBytes: bytes.length, digest: "sha256:", handle: handle as Handle }] });
+      return { text: `${name} (${mimeType}, ${bytes.length} bytes)`, structured: { value: { name, mimeType, sizeBytes: bytes.length } }, blocks };
+    }
+    case "error":
+      return { text: renderError(result.error), structured: { error: toPlainJson(result.error) }, isError: true };
+  }
+}
