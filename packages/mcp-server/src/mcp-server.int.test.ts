@@ -4,8 +4,8 @@ import type { GateEvent, Principal, RunOptions, SourcePassThrough } from "@callg
 import type { ClientOptions, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { completed, createFakeGate, namespaceView, toolView } from "../test/fake-gate.ts";
-import type { FakeGate } from "../test/fake-gate.ts";
+import { completed, createFakeGate, namespaceView, toolView } from "./fixtures/fake-gate.ts";
+import type { FakeGate } from "./fixtures/fake-gate.ts";
 import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpServerOptions } from "./mcp-server.ts";

@@ -89,7 +89,7 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
     },
     serveHttp: async (httpOptions = {}) => {
       const endpoint = await openHttpEndpoint(httpOptions, { modern, createLegacyServer: createLiveServer, onFault: reportError });
-      closers.add(endpoint.close);
+      closers.add(() => endpoint.close());
       return endpoint;
     },
     close: async () => {

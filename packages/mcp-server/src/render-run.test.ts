@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completed } from "../test/fake-gate.ts";
+import { completed } from "./fixtures/fake-gate.ts";
 import { renderRun } from "./render-run.ts";
 
 describe("renderRun", () => {

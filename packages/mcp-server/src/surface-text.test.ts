@@ -1,6 +1,6 @@
 import { localPrincipal } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
-import { createFakeGate, namespaceView } from "../test/fake-gate.ts";
+import { createFakeGate, namespaceView } from "./fixtures/fake-gate.ts";
 import { surfaceText } from "./surface-text.ts";
 
 describe("surfaceText", () => {

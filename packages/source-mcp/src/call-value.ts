@@ -55,7 +55,7 @@ function splitBlocks(blocks: readonly unknown[], tool: string, linksToo: boolean
 /** `annotations` and `_meta` of a block are for clients, not for programs. */
 function withoutNotes(block: unknown): unknown {
   if (!isRecord(block)) return block;
-  const { annotations: _annotations, _meta: _meta, ...rest } = block;
+  const { annotations: _annotations, _meta: _blockMeta, ...rest } = block;
   return rest;
 }
 

@@ -84,7 +84,7 @@ async function connectOnce(options: ConnectOptions, legacy: boolean): Promise<Co
     ]);
   } catch (error) {
     await transport.close();
-    throw new ConnectError(connectFailure(error, transport.trace, options.connectTimeoutMs, timeout.aborted), transport.trace, error);
+    throw new ConnectError(connectFailure(error, transport.trace, timeout.aborted ? options.connectTimeoutMs : undefined), transport.trace, error);
   }
   return createConnection(client, transport, closed);
 }
@@ -132,8 +132,9 @@ function rejectOn(signal: AbortSignal): Promise<never> {
   });
 }
 
-function connectFailure(error: unknown, trace: ServerTrace, timeoutMs: number, timedOut: boolean): string {
-  if (timedOut) return `did not finish the handshake within ${timeoutMs / 1000} s (raise connectTimeoutMs if it is only slow)`;
+/** `timedOutMs` is the limit, where that is what was reached. */
+function connectFailure(error: unknown, trace: ServerTrace, timedOutMs: number | undefined): string {
+  if (timedOutMs !== undefined) return `did not finish the handshake within ${timedOutMs / 1000} s (raise connectTimeoutMs if it is only slow)`;
   const ended = trace.ended();
   if (ended !== undefined) return `could not be started: ${ended}`;
   return `failed the handshake: ${error instanceof Error ? error.message : String(error)}`;

@@ -1,9 +1,11 @@
 import type { SourceState } from "@callgate/contract";
 import { CallgateError } from "@callgate/contract";
+import { createBackoff } from "./backoff.ts";
 import { connect, ConnectError } from "./connection.ts";
 import type { Connection, ConnectOptions } from "./connection.ts";
 import { describeFailure } from "./server-failure.ts";
 import type { ServerLabel } from "./server-failure.ts";
+import type { ServerTrace } from "./stdio-transport.ts";
 
 export interface ConnectorOptions {
   readonly label: ServerLabel;
@@ -25,96 +27,89 @@ export interface Connector {
   close(): Promise<void>;
 }
 
-/** First wait after a failed start; doubles to the maximum. A server that lived shorter than `STABLE_MS` has failed, too. */
-const BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 30_000;
-const STABLE_MS = 5_000;
+/** What changes while a connector lives. */
+interface Cell {
+  state: SourceState;
+  current: Promise<Connection> | undefined;
+  /** Also after its death: for what it said last. */
+  latest: Connection | undefined;
+  knownLegacy: boolean;
+  closed: boolean;
+}
 
 /** Connects at need, once for all who ask; restarts what died; waits longer each time while it keeps failing. */
 export function createConnector(options: ConnectorOptions): Connector {
-  const { label, now, onChange } = options;
-  let state: SourceState = { kind: "connecting" };
-  let current: Promise<Connection> | undefined;
-  let latest: Connection | undefined;
-  let knownLegacy = false;
-  let failures = 0;
-  let notBefore = -Infinity;
-  let closed = false;
+  const { label } = options;
+  const cell: Cell = { state: { kind: "connecting" }, current: undefined, latest: undefined, knownLegacy: false, closed: false };
   const closing = new AbortController();
+  const open = createOpener(options, cell, closing.signal);
+  return {
+    namespace: label.namespace,
+    state: () => cell.state,
+    purpose: () => firstSentence(cell.latest?.instructions) ?? cell.latest?.serverTitle,
+    get: async (signal) => {
+      signal.throwIfAborted();
+      if (cell.closed) throw sourceFailed(label, "was closed");
+      cell.current ??= open().catch((error: unknown) => {
+        cell.current = undefined;
+        throw error;
+      });
+      return untilAborted(cell.current, signal);
+    },
+    failure: (what, cause) => sourceFailed(label, `${what} (${cause instanceof Error ? cause.message : String(cause)})`, { trace: cell.latest?.trace, cause }),
+    close: async () => {
+      if (cell.closed) return;
+      cell.closed = true;
+      closing.abort(new Error("The source was closed"));
+      const connection = await cell.current?.catch(() => undefined);
+      await connection?.close();
+      cell.state = { kind: "down", reason: "closed" };
+    },
+  };
+}
 
+function createOpener({ label, now, onChange, connect: connectOptions }: ConnectorOptions, cell: Cell, signal: AbortSignal): () => Promise<Connection> {
+  const backoff = createBackoff(now);
   const setState = (next: SourceState): void => {
-    state = next;
+    cell.state = next;
     onChange();
   };
-  const countFailure = (): void => {
-    notBefore = now() + Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** failures);
-    failures++;
-  };
-  const sourceFailed = (what: string, trace: ConnectError["trace"] | undefined, cause: unknown): CallgateError => {
-    const { brief, full } = describeFailure(label, what, trace);
-    return new CallgateError("SOURCE_FAILED", full, { cause, details: { namespace: label.namespace, brief } });
-  };
-
-  const open = async (): Promise<Connection> => {
-    if (now() < notBefore) {
-      const reason = state.kind === "down" ? state.reason : "is down";
-      throw sourceFailed(`is down and is started again in ${Math.ceil((notBefore - now()) / 1000)} s at the earliest (${reason})`, latest?.trace, undefined);
-    }
-    setState({ kind: "connecting" });
-    try {
-      const connection = await connect({ ...options.connect, knownLegacy, onListChanged: onChange, signal: closing.signal });
-      const since = now();
-      knownLegacy = connection.era === "legacy";
-      latest = connection;
-      watch(connection, since);
-      setState({ kind: "ready" });
-      return connection;
-    } catch (error) {
-      current = undefined;
-      countFailure();
-      const what = error instanceof ConnectError ? error.message : `could not be started: ${String(error)}`;
-      const failure = sourceFailed(what, error instanceof ConnectError ? error.trace : undefined, error);
-      setState({ kind: "down", reason: what });
-      throw failure;
-    }
-  };
-
-  const watch = (connection: Connection, since: number): void => {
+  const watch = (connection: Connection): void => {
     const died = (): void => {
-      current = undefined;
-      if (closed) return;
-      if (now() - since >= STABLE_MS) failures = 0;
-      // The first death after a good start costs no wait: it is started again at the next use.
-      if (failures > 0) countFailure();
-      else failures = 1;
+      cell.current = undefined;
+      if (cell.closed) return;
+      backoff.died();
       setState({ kind: "down", reason: `the server is gone: ${connection.trace.ended() ?? "it closed the connection"}; it is started again at the next use` });
     };
     connection.closed.then(died, died);
   };
-
-  return {
-    namespace: label.namespace,
-    state: () => state,
-    purpose: () => firstSentence(latest?.instructions) ?? latest?.serverTitle,
-    get: async (signal) => {
-      signal.throwIfAborted();
-      if (closed) throw sourceFailed("was closed", undefined, undefined);
-      current ??= open().catch((error: unknown) => {
-        current = undefined;
-        throw error;
-      });
-      return untilAborted(current, signal);
-    },
-    failure: (what, cause) => sourceFailed(`${what} (${cause instanceof Error ? cause.message : String(cause)})`, latest?.trace, cause),
-    close: async () => {
-      if (closed) return;
-      closed = true;
-      closing.abort(new Error("The source was closed"));
-      const connection = await current?.catch(() => undefined);
-      await connection?.close();
-      state = { kind: "down", reason: "closed" };
-    },
+  return async () => {
+    const waitMs = backoff.waitMs();
+    if (waitMs > 0) {
+      const reason = cell.state.kind === "down" ? ` (${cell.state.reason})` : "";
+      throw sourceFailed(label, `is down and is started again in ${Math.ceil(waitMs / 1000)} s at the earliest${reason}`, { trace: cell.latest?.trace });
+    }
+    setState({ kind: "connecting" });
+    try {
+      const connection = await connect({ ...connectOptions, knownLegacy: cell.knownLegacy, onListChanged: onChange, signal });
+      backoff.started();
+      cell.knownLegacy = connection.era === "legacy";
+      cell.latest = connection;
+      watch(connection);
+      setState({ kind: "ready" });
+      return connection;
+    } catch (error) {
+      backoff.failed();
+      const what = error instanceof ConnectError ? error.message : `could not be started: ${String(error)}`;
+      setState({ kind: "down", reason: what });
+      throw sourceFailed(label, what, { trace: error instanceof ConnectError ? error.trace : undefined, cause: error });
+    }
   };
+}
+
+function sourceFailed(label: ServerLabel, what: string, more: { readonly trace?: ServerTrace | undefined; readonly cause?: unknown } = {}): CallgateError {
+  const { brief, full } = describeFailure(label, what, more.trace);
+  return new CallgateError("SOURCE_FAILED", full, { cause: more.cause, details: { namespace: label.namespace, brief } });
 }
 
 function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {

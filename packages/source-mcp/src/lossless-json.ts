@@ -5,7 +5,7 @@ interface ReviverContext {
   /** The literal as it stood in the text; only for primitives. */
   readonly source?: string;
 }
-type ParseWithSource = (text: string, reviver: (this: unknown, key: string, value: unknown, context: ReviverContext) => unknown) => unknown;
+type ParseWithSource = (text: string, reviver: (key: string, value: unknown, context: ReviverContext) => unknown) => unknown;
 type RawJson = (text: string) => unknown;
 
 const parseWithSource = JSON.parse as ParseWithSource;

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { createMcpSource } from "./mcp-source.ts";
 import type { McpSourceOptions } from "./mcp-source.ts";
 
-const script = fileURLToPath(new URL("../test/scripted-server.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./fixtures/scripted-server.mjs", import.meta.url));
 const open: Source[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((source) => source.close()));

@@ -4,6 +4,8 @@ import spawn from "cross-spawn";
 /** A child process with everything it starts, ended as one. */
 export interface ServerProcess {
   readonly child: ChildProcess;
+  /** Resolves when it runs; rejects, after `exited`, when it could not be started. */
+  readonly spawned: Promise<void>;
   /** Resolves when the child itself is gone: how it ended, in words. Never rejects. */
   readonly exited: Promise<string>;
   /** Asks it to end (stdin closed, then SIGTERM), then ends it and its descendants by force. Idempotent. */
@@ -36,6 +38,12 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     child.once("error", (error) => resolve(startFailure(error as NodeJS.ErrnoException)));
     child.once("exit", (code, signal) => resolve(signal === null ? `it ended with exit code ${code ?? 0}` : `it was ended by ${signal}`));
   });
+  const spawned = new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => {
+      exited.then(() => reject(error), reject);
+    });
+  });
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     child.stdin?.end();
@@ -49,7 +57,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
-  return { child, exited, stop: () => (stopping ??= stop()) };
+  return { child, spawned, exited, stop: () => (stopping ??= stop()) };
 }
 
 function startFailure(error: NodeJS.ErrnoException): string {

@@ -38,48 +38,37 @@ const STDERR_BYTES = 16 * 1024;
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport & { readonly pid: number | null; readonly stderr: null } {
   let server: ServerProcess | undefined;
   let ended: string | undefined;
-  let garbageCount = 0;
-  let garbageFirst: string | undefined;
   const stderr = createTailBuffer(STDERR_BYTES);
-  /** Methods of our requests under way, by id. */
-  const methods = new Map<unknown, string>();
+  const reader = createMessageReader(options.maxMessageBytes);
 
   const transport: StdioTransport & { pid: number | null; readonly stderr: null } = {
     pid: null,
     stderr: null,
-    trace: { stderr: (count) => stderr.lines(count), garbage: () => ({ count: garbageCount, first: garbageFirst }), ended: () => ended },
+    trace: { stderr: (count) => stderr.lines(count), garbage: reader.garbage, ended: () => ended },
     start: () => {
       const started = startServerProcess(options);
       server = started;
       transport.pid = started.child.pid ?? null;
-      const splitter = createLineSplitter(options.maxMessageBytes);
       started.child.stdout?.on("data", (chunk: Buffer) => {
-        for (const line of splitter.push(chunk)) receive(line);
+        for (const message of reader.push(chunk)) transport.onmessage?.(message);
       });
       started.child.stderr?.on("data", (chunk: Buffer) => stderr.push(chunk));
-      // A server that is gone breaks the pipe; `close` below tells.
+      // A server that is gone breaks the pipe; its end is told below.
       started.child.stdin?.on("error", () => undefined);
-      // `close` and not `exit`: what the server wrote last is read first. A server that leaves a grandchild holding its
-      // pipes would never close them, hence the time limit.
-      const closed = new Promise<void>((resolve) => {
-        started.child.once("close", () => resolve());
-        started.exited.then(() => setTimeout(resolve, 500).unref(), resolve);
-      });
       const known = started.exited.then((how) => {
         ended = how;
       });
-      closed.then(() => known).then(() => {
-        transport.onclose?.();
-        return started.stop();
-      }).catch((error: unknown) => transport.onerror?.(error as Error));
-      return new Promise<void>((resolve, reject) => {
-        started.child.once("spawn", resolve);
-        started.child.once("error", (error) => known.then(() => reject(error), reject));
-      });
+      Promise.all([known, outputEnded(started)])
+        .then(() => {
+          transport.onclose?.();
+          return started.stop();
+        })
+        .catch((error: unknown) => transport.onerror?.(error as Error));
+      return started.spawned;
     },
     send: (message) =>
       new Promise((resolve, reject) => {
-        if ("method" in message && "id" in message && carriesBody(message.method)) methods.set(message.id, message.method);
+        reader.expect(message);
         const stdin = server?.child.stdin;
         if (stdin === undefined || stdin === null || !stdin.writable) {
           reject(new Error("The server's input is closed"));
@@ -91,21 +80,53 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       await server?.stop();
     },
   };
-
-  const receive = (line: Line): void => {
-    const message = line.kind === "line" ? parseMessage(line.text) : oversizedAnswer(line, options.maxMessageBytes);
-    if (message === undefined) {
-      garbageCount++;
-      garbageFirst ??= line.kind === "line" ? line.text.slice(0, 120) : line.head.slice(0, 120);
-      return;
-    }
-    const { id } = message as { id?: unknown };
-    const method = "method" in message ? undefined : methods.get(id);
-    if (method !== undefined) methods.delete(id);
-    const result = (message as { result?: unknown }).result;
-    transport.onmessage?.(method === undefined || result === undefined ? message : ({ ...message, result: wrapBody(method, result) } as JSONRPCMessage));
-  };
   return transport;
+}
+
+/**
+ * Resolves after all output was read: what a server wrote last comes before the news of its end. A grandchild that
+ * holds the pipes would keep them open for ever, hence the time limit.
+ */
+function outputEnded(server: ServerProcess): Promise<void> {
+  return new Promise((resolve) => {
+    server.child.once("close", () => resolve());
+    server.exited.then(() => setTimeout(resolve, 500).unref(), resolve);
+  });
+}
+
+interface MessageReader {
+  /** Notes a request of ours, whose answer may have to be carried past the SDK's schemas. */
+  expect(message: JSONRPCMessage): void;
+  push(chunk: Uint8Array): readonly JSONRPCMessage[];
+  readonly garbage: ServerTrace["garbage"];
+}
+
+function createMessageReader(maxMessageBytes: number): MessageReader {
+  const splitter = createLineSplitter(maxMessageBytes);
+  /** Methods of our requests under way, by id. */
+  const methods = new Map<unknown, string>();
+  let count = 0;
+  let first: string | undefined;
+  const read = (line: Line): readonly JSONRPCMessage[] => {
+    const message = line.kind === "line" ? parseMessage(line.text) : oversizedAnswer(line, maxMessageBytes);
+    if (message === undefined) {
+      count++;
+      first ??= (line.kind === "line" ? line.text : line.head).slice(0, 120);
+      return [];
+    }
+    const { id, result } = message as { id?: unknown; result?: unknown };
+    const method = "method" in message ? undefined : methods.get(id);
+    if (method === undefined) return [message];
+    methods.delete(id);
+    return [result === undefined ? message : ({ ...message, result: wrapBody(method, result) } as JSONRPCMessage)];
+  };
+  return {
+    expect: (message) => {
+      if ("method" in message && "id" in message && carriesBody(message.method)) methods.set(message.id, message.method);
+    },
+    push: (chunk) => splitter.push(chunk).flatMap(read),
+    garbage: () => ({ count, first }),
+  };
 }
 
 function parseMessage(text: string): JSONRPCMessage | undefined {
