@@ -18,7 +18,7 @@ export const modules = {
   "runtime/check": { path: "packages/runtime/src/check", does: "from a model's text to a program: extract, bounds, the checker of its language", imports: ["contract", "runtime/lib"] },
   "runtime/policy": { path: "packages/runtime/src/policy", does: "decides about a call; pure", imports: ["contract", "runtime/lib"], io: false },
   "runtime/approval": { path: "packages/runtime/src/approval", does: "the life of a question to a person", imports: ["contract", "runtime/lib"] },
-  "runtime/journal": { path: "packages/runtime/src/journal", does: "the append-only record of runs, and the blobs beside it", imports: ["contract", "runtime/lib"] },
+  "runtime/journal": { path: "packages/runtime/src/journal", does: "the append-only record of runs, and the blobs beside it", imports: ["contract", "runtime/lib", "runtime/secrets"] },
   "runtime/secrets": { path: "packages/runtime/src/secrets", does: "keys, redaction, summaries", imports: ["contract", "runtime/lib"] },
   "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions", imports: ["contract", "runtime/lib"] },
   "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },

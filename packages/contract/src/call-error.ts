@@ -19,6 +19,7 @@ export const callErrorCodes = {
   VALUE_TOO_LARGE: "A value is larger or deeper than the wall lets through",
   IDEMPOTENCY_MISMATCH: "The business key was already used in this task with other arguments; the call did not happen",
   HANDLE_NOT_FOUND: "No such result handle is visible to the caller",
+  RUN_INTERRUPTED: "The process that ran the program ended before the run did; writes without a recorded end are unknown",
   INTERNAL: "A fault of Callgate itself; the id in the details finds it in the log",
 } as const;
 

@@ -15,6 +15,7 @@ export const callgateErrorCodes = {
   JOURNAL_CORRUPT: "The journal file is damaged; it was kept aside",
   JOURNAL_UNAVAILABLE: "The journal cannot be written: disk full, read-only or gone",
   JOURNAL_VERSION: "The journal was written by a newer Callgate",
+  JOURNAL_KEY_LOST: "The key of the journal is gone or another one; clear values cannot be read, summaries can",
   RUN_NOT_FOUND: "No run of that id is visible to the caller",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
   DRIVER_FAILED: "A sandbox driver could not start or broke its contract",

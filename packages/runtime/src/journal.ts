@@ -1,0 +1,8 @@
+// Door: the record of runs, the blobs beside it, and the keys of both.
+
+export { createFileBlobs } from "./journal/file-blobs.ts";
+export type { FileBlobsOptions } from "./journal/file-blobs.ts";
+export { createSqliteJournal, defaultJournalLimits } from "./journal/sqlite-journal.ts";
+export type { JournalLimits, SqliteJournal, SqliteJournalOptions } from "./journal/sqlite-journal.ts";
+export { createMasterKey, openMasterKey } from "./secrets/master-key.ts";
+export type { MasterKey } from "./secrets/master-key.ts";

@@ -1,0 +1,103 @@
+import type { CallError, Digest, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
+
+/** What stands for a text whose run was erased. */
+export const erasedText = "[erased]";
+
+/**
+ * An entry cut in two. `body` is the entry as it still reads after an erase: it goes into the row as it is. `texts`
+ * (free text from programs, tools and people) and `value` (what replay needs) are sealed. Laying `texts` over `body`
+ * and putting `value` back gives the entry again.
+ */
+export interface SplitEntry {
+  readonly body: JournalEntry;
+  readonly texts: Partial<Record<string, unknown>> | undefined;
+  readonly value: WireValue | undefined;
+}
+
+/** The field of an entry that holds its recorded value. */
+type ValueField = "args" | "result" | "answer" | "value";
+
+export function splitEntry(entry: JournalEntry): SplitEntry {
+  switch (entry.kind) {
+    case "checked": {
+      const { code, diagnostics, repairs } = entry;
+      const body: JournalEntry = { ...entry, diagnostics: diagnostics.map(eraseDiagnostic), repairs: repairs.map((repair) => ({ ...repair, message: erasedText })) };
+      delete (body as { code?: string }).code;
+      return { body, texts: { diagnostics, repairs, ...(code === undefined ? {} : { code }) }, value: undefined };
+    }
+    case "call-issued":
+      return withValue(entry, "args", entry.args);
+    case "call-decided":
+      return entry.reason === undefined ? plain(entry) : { body: { ...entry, reason: erasedText }, texts: { reason: entry.reason }, value: undefined };
+    case "call-ended":
+    case "call-late": {
+      const split = entry.result === undefined ? plain(entry) : withValue(entry, "result", entry.result);
+      if (entry.error === undefined) return split;
+      return { ...split, body: { ...split.body, error: eraseError(entry.error) } as JournalEntry, texts: { error: entry.error } };
+    }
+    case "call-refused":
+      return plain(entry);
+    case "delivered":
+      return entry.answer === undefined ? plain(entry) : withValue(entry, "answer", entry.answer);
+    case "console":
+      return { body: { ...entry, entries: entry.entries.map((line) => ({ level: line.level, text: erasedText })) }, texts: { entries: entry.entries }, value: undefined };
+    case "text":
+      return { body: { ...entry, text: erasedText }, texts: { text: entry.text }, value: undefined };
+    case "progress":
+      return { body: { ...entry, message: erasedText }, texts: { message: entry.message }, value: undefined };
+    case "result":
+      return withValue(entry, "value", entry.value);
+  }
+}
+
+export function joinEntry(body: JournalEntry, texts: SplitEntry["texts"], value: WireValue | undefined): JournalEntry {
+  const entry = texts === undefined ? body : ({ ...body, ...texts } as JournalEntry);
+  if (value === undefined) return entry;
+  const field = valueField(entry);
+  if (field === undefined) return entry;
+  const recorded = (entry as unknown as Record<ValueField, RecordedValue>)[field];
+  return { ...entry, [field]: { ...recorded, clear: value } };
+}
+
+/** An error without what a tool or program wrote into it. */
+export function eraseError(error: CallError): CallError {
+  const { code, tool, retryable, path } = error;
+  return { code, message: erasedText, tool, retryable, ...(path === undefined ? {} : { path }) };
+}
+
+/** Digests of the blobs an entry names as artifacts. */
+export function artifactDigests(entry: JournalEntry): readonly { readonly digest: Digest; readonly sizeBytes: number }[] {
+  if (entry.kind === "call-ended") return entry.artifacts;
+  return entry.kind === "result" && entry.artifact !== undefined ? [entry.artifact] : [];
+}
+
+function plain(entry: JournalEntry): SplitEntry {
+  return { body: entry, texts: undefined, value: undefined };
+}
+
+function withValue(entry: JournalEntry, field: ValueField, recorded: RecordedValue): SplitEntry {
+  const body = { ...entry, [field]: { digest: recorded.digest, summary: recorded.summary } };
+  return { body, texts: undefined, value: recorded.clear };
+}
+
+function valueField(entry: JournalEntry): ValueField | undefined {
+  switch (entry.kind) {
+    case "call-issued":
+      return "args";
+    case "call-ended":
+    case "call-late":
+      return "result";
+    case "delivered":
+      return "answer";
+    case "result":
+      return "value";
+    default:
+      return undefined;
+  }
+}
+
+type CheckedDiagnostic = Extract<JournalEntry, { kind: "checked" }>["diagnostics"][number];
+
+function eraseDiagnostic({ severity, code, line, column }: CheckedDiagnostic): CheckedDiagnostic {
+  return { severity, code, message: erasedText, line, column };
+}

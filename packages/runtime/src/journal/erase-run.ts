@@ -1,0 +1,27 @@
+import { CallgateError } from "@callgate/contract";
+import { deleteUnreferenced, takeRefs } from "./prune.ts";
+import type { BlobRef, PruneSeams } from "./prune.ts";
+import type { RunKeys } from "./run-keys.ts";
+
+/**
+ * Deletes the key of a run, its sealed values and its blobs, and makes sure that none of it is left in the file: deleted
+ * cells are overwritten (`secure_delete`), and the write-ahead log is emptied.
+ *
+ * Errors: RUN_NOT_FOUND. While another process reads, the log keeps the key until the next checkpoint.
+ */
+export async function eraseRun(seams: PruneSeams, keys: RunKeys, run: { readonly tenant: string; readonly runId: string }): Promise<void> {
+  const { database, queue } = seams;
+  const { tenant, runId } = run;
+  const refs: BlobRef[] = [];
+  await queue.write({ durability: "full", what: `Cannot erase run ${runId}` }, () => {
+    refs.length = 0; // A batch that failed is tried again.
+    if (database.prepare("select 1 from runs where tenant = ? and run_id = ?").get(tenant, runId) === undefined) {
+      throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal`, { details: { runId } });
+    }
+    keys.remove(runId);
+    database.prepare("delete from payloads where run_id = ?").run(runId);
+    refs.push(...takeRefs(database, runId));
+  });
+  await deleteUnreferenced(seams, refs);
+  database.exec("pragma wal_checkpoint(truncate)");
+}

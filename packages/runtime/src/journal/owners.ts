@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "@callgate/contract";
+import { currentProcess, heartbeatMs, ownerLives } from "./process-identity.ts";
+import type { ProcessIdentity } from "./process-identity.ts";
+
+/** This process as a driver of runs, and what it knows of the others. */
+export interface Owners {
+  readonly ownerId: string;
+  /** Writes our row; inside a transaction. */
+  register(): void;
+  /** Ids of owners with running runs that can no longer drive them. */
+  dead(): readonly string[];
+  /** Says that we live; inside a transaction. */
+  beat(): void;
+  /** Says that we drive nothing any more; inside a transaction. */
+  leave(): void;
+}
+
+export function createOwners(database: DatabaseSync, clock: Clock): Owners {
+  const self = currentProcess();
+  const ownerId = `${self.pid}-${randomBytes(8).toString("hex")}`;
+  const insert = database.prepare("insert or ignore into owners (owner_id, machine, pid, process_start, started_at_ms, heartbeat_at_ms) values (?, ?, ?, ?, ?, ?)");
+  const beat = database.prepare("update owners set heartbeat_at_ms = ? where owner_id = ?");
+  const leave = database.prepare("update owners set closed_at_ms = ? where owner_id = ?");
+  const running = database.prepare(`select * from owners where owner_id in (select owner from runs where status = 'running')`);
+  return {
+    ownerId,
+    register: () => void insert.run(ownerId, self.machine, self.pid, self.processStart ?? null, clock.now(), clock.now()),
+    dead: () => running.all().filter((row) => !rowLives(row, self, clock.now())).map((row) => String(row["owner_id"])),
+    beat: () => void beat.run(clock.now(), ownerId),
+    leave: () => void leave.run(clock.now(), ownerId),
+  };
+}
+
+/** True when an owner died without closing since the file was last checked; marks it as checked. */
+export function needsCheck(database: DatabaseSync, clock: Clock): boolean {
+  const self = currentProcess();
+  const open = database.prepare("select * from owners where closed_at_ms is null and verified = 0").all();
+  const dead = open.filter((row) => !rowLives(row, self, clock.now()));
+  const mark = database.prepare("update owners set verified = 1 where owner_id = ?");
+  for (const row of dead) mark.run(String(row["owner_id"]));
+  return dead.length > 0;
+}
+
+/** Calls `beat` while `isBusy` says that runs are under way. Nothing is scheduled when none is. */
+export function createHeartbeat(clock: Clock, beat: () => Promise<void>): { start(): void; stop(): void } {
+  let timer: { cancel(): void } | undefined;
+  const start = (): void => {
+    timer ??= clock.schedule(heartbeatMs, () => {
+      timer = undefined;
+      start();
+      beat().catch(() => undefined); // The next beat, or the next write, tells.
+    });
+  };
+  return {
+    start,
+    stop() {
+      timer?.cancel();
+      timer = undefined;
+    },
+  };
+}
+
+function rowLives(row: Record<string, unknown>, self: ProcessIdentity, nowMs: number): boolean {
+  const owner = {
+    machine: String(row["machine"]),
+    pid: Number(row["pid"]),
+    processStart: row["process_start"] === null ? undefined : String(row["process_start"]),
+    heartbeatAtMs: Number(row["heartbeat_at_ms"]),
+    closedAtMs: row["closed_at_ms"] === null ? undefined : Number(row["closed_at_ms"]),
+  };
+  return ownerLives(owner, self, nowMs);
+}

@@ -1,0 +1,115 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
+import type { Owners } from "./owners.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+/** Runs removed in one transaction: keeps the lock, and the event loop, for a few milliseconds. */
+const CHUNK_RUNS = 20;
+
+/** Pages handed back to the disk in one step. */
+const CHUNK_PAGES = 500;
+
+export interface PruneSeams {
+  readonly database: DatabaseSync;
+  readonly queue: WriteQueue;
+  readonly blobs: Blobs;
+  readonly owners: Owners;
+}
+
+/**
+ * Removes ended runs, oldest first: those that ended more than `olderThanMs` before `nowMs`, then as many as it takes to
+ * be below `maxBytes` (file and blobs together). Running and suspended runs stay, whatever their age.
+ */
+export async function prune(seams: PruneSeams, options: PruneOptions, nowMs: number): Promise<{ readonly runs: number; readonly bytes: number }> {
+  const before = journalBytes(seams.database);
+  const endedBefore = options.olderThanMs === undefined ? undefined : nowMs - options.olderThanMs;
+  let runs = 0;
+  for (;;) {
+    const removed = await removeChunk(seams, endedBefore ?? 0, CHUNK_RUNS);
+    if (removed === 0) break;
+    runs += removed;
+  }
+  for (;;) {
+    const limit = runsOverSize(seams.database, options.maxBytes);
+    const removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
+    if (removed === 0) break;
+    runs += removed;
+  }
+  if (runs > 0) await shrink(seams);
+  return { runs, bytes: Math.max(0, before - journalBytes(seams.database)) };
+}
+
+/** How many runs to remove next to get below `maxBytes`: a cautious guess from their average size, at least one. */
+function runsOverSize(database: DatabaseSync, maxBytes: number | undefined): number {
+  const bytes = journalBytes(database);
+  if (maxBytes === undefined || bytes <= maxBytes) return 0;
+  const runs = Number(database.prepare("select count(*) as n from runs").get()?.["n"] ?? 0);
+  return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
+}
+
+/** Bytes in use: pages of the file that hold something, and the blobs runs refer to. */
+export function journalBytes(database: DatabaseSync): number {
+  const row = database
+    .prepare(
+      `select (select page_count from pragma_page_count) - (select freelist_count from pragma_freelist_count) as pages,
+        (select page_size from pragma_page_size) as size, (select coalesce(sum(bytes), 0) from blob_refs) as blobs`,
+    )
+    .get();
+  return Number(row?.["pages"]) * Number(row?.["size"]) + Number(row?.["blobs"]);
+}
+
+/** Deletes the blobs a run referred to and no other run does. Call it once the run's references are gone. */
+export async function deleteUnreferenced(seams: Pick<PruneSeams, "database" | "blobs">, refs: readonly BlobRef[]): Promise<void> {
+  const find = seams.database.prepare("select 1 from blob_refs where tenant = ? and digest = ? limit 1");
+  for (const { tenant, digest } of refs) if (find.get(tenant, digest) === undefined) await seams.blobs.delete(tenant, digest);
+}
+
+export interface BlobRef {
+  readonly tenant: string;
+  readonly digest: Digest;
+}
+
+/** References of one run, read inside the transaction that removes them. */
+export function takeRefs(database: DatabaseSync, runId: string): readonly BlobRef[] {
+  const rows = database.prepare("delete from blob_refs where run_id = ? returning tenant, digest").all(runId);
+  return rows.map((row) => ({ tenant: String(row["tenant"]), digest: row["digest"] as Digest }));
+}
+
+async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number): Promise<number> {
+  const { database, queue, owners } = seams;
+  const select = database.prepare(
+    `select run_id from runs
+     where coalesce(ended_at_ms, started_at_ms) < ? and status <> 'suspended'
+       and (status <> 'running' or owner in (select value from json_each(?)))
+     order by coalesce(ended_at_ms, started_at_ms) limit ?`,
+  );
+  const find = (): readonly string[] => select.all(endedBefore, JSON.stringify(owners.dead()), limit).map((row) => String(row["run_id"]));
+  if (find().length === 0) return 0; // The usual answer, without taking the lock.
+  const remove = database.prepare("delete from runs where run_id = ?");
+  const refs: BlobRef[] = [];
+  const removed = await queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => {
+    refs.length = 0; // A batch that failed is tried again.
+    const runIds = find();
+    for (const runId of runIds) {
+      refs.push(...takeRefs(database, runId));
+      remove.run(runId);
+    }
+    database.exec("delete from owners where closed_at_ms is not null and owner_id not in (select owner from runs where owner is not null)");
+    return runIds.length;
+  });
+  await deleteUnreferenced(seams, refs);
+  return removed;
+}
+
+/** Hands free pages back to the disk, a step at a time. */
+async function shrink({ database, queue }: PruneSeams): Promise<void> {
+  const free = (): number => Number(database.prepare("pragma freelist_count").get()?.["freelist_count"] ?? 0);
+  let left = free();
+  while (left > 0) {
+    await queue.write({ durability: "lazy", what: "Cannot shrink the journal" }, () => database.exec(`pragma incremental_vacuum(${CHUNK_PAGES})`));
+    const now = free();
+    if (now >= left) break;
+    left = now;
+  }
+  database.exec("pragma wal_checkpoint(truncate)");
+}

@@ -1,0 +1,153 @@
+import { CallgateError } from "@callgate/contract";
+import type { Blobs, Clock, Journal, RunStart } from "@callgate/contract";
+import type { MasterKey } from "../secrets/master-key.ts";
+import { eraseRun } from "./erase-run.ts";
+import { openDatabase } from "./open-database.ts";
+import { createHeartbeat, createOwners, needsCheck } from "./owners.ts";
+import { prepareEntries } from "./prepare-entries.ts";
+import type { PrepareSeams } from "./prepare-entries.ts";
+import { journalBytes, prune } from "./prune.ts";
+import type { PruneSeams } from "./prune.ts";
+import { createRunKeys } from "./run-keys.ts";
+import { createRunOrder } from "./run-order.ts";
+import { createRunReader } from "./run-reader.ts";
+import { createRunWriter } from "./run-writer.ts";
+import { toJournalError } from "./sqlite-error.ts";
+import { createWriteQueue } from "./write-queue.ts";
+
+export interface JournalLimits {
+  /** Size of the file and the blobs of its runs; beyond it the oldest ended runs are removed. Default 512 MiB. */
+  readonly maxBytes: number;
+  /** Runs that ended longer ago are removed. Default 30 days. */
+  readonly maxAgeMs: number;
+  /** How long a write waits for another process before it fails with JOURNAL_LOCKED. Default 5,000. */
+  readonly lockWaitMs: number;
+  /** Values from this many UTF-16 units of JSON on are blobs. Default 256 KiB. */
+  readonly blobBytes: number;
+}
+
+export const defaultJournalLimits: JournalLimits = { maxBytes: 512 * 1024 * 1024, maxAgeMs: 30 * 24 * 3_600_000, lockWaitMs: 5_000, blobBytes: 256 * 1024 };
+
+export interface SqliteJournalOptions {
+  /** A file; its folder is made. `:memory:` keeps everything in this process, for tests. */
+  readonly path: string;
+  readonly blobs: Blobs;
+  readonly masterKey: MasterKey;
+  readonly clock: Clock;
+  readonly limits?: Partial<JournalLimits>;
+}
+
+export interface SqliteJournal extends Journal {
+  /** What a person should know about how it was opened: a damaged file that was kept aside. */
+  readonly notices: readonly string[];
+}
+
+/** A begun run out of so many looks whether the limits are exceeded; so does the first. */
+const BEGINS_PER_LOOK = 200;
+
+/**
+ * Opens the journal kept in one SQLite file (docs/guide/journal.md).
+ *
+ * Writes asked for in one turn of the event loop share a transaction. A `lazy` one costs about 0.05 ms, a `full` one a
+ * disk sync. A write that finds the file locked waits up to `lockWaitMs` without blocking the event loop.
+ *
+ * Errors: JOURNAL_VERSION, JOURNAL_LOCKED, JOURNAL_UNAVAILABLE. A damaged file is no error: it is kept aside, and
+ * `notices` says where.
+ */
+export async function createSqliteJournal(options: SqliteJournalOptions): Promise<SqliteJournal> {
+  const { path, blobs, masterKey, clock } = options;
+  const limits: JournalLimits = { ...defaultJournalLimits, ...options.limits };
+  const { database, keptAside } = openDatabase({ path, nowMs: clock.now(), lockWaitMs: limits.lockWaitMs, needsCheck: (opened) => needsCheck(opened, clock) });
+  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs });
+  const keys = createRunKeys(database, masterKey);
+  const owners = createOwners(database, clock);
+  const writer = createRunWriter(database, keys);
+  const reader = createRunReader(database, { keys, owners, blobs });
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners };
+  const scope: PrepareSeams["scope"] = (runId) => queue.write({ durability: "lazy", what: `Cannot append to run ${runId}` }, () => writer.scope(runId));
+  const order = createRunOrder();
+  const heartbeat = createHeartbeat(clock, () => queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, owners.beat));
+  const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
+  const running = new Set<string>();
+  let isClosed = false;
+
+  /** Guards what touches the file: not after `close`, and SQLite's errors become ours. */
+  async function guard<T>(what: string, work: () => Promise<T> | T): Promise<T> {
+    if (isClosed) throw new CallgateError("CLOSED", `${what}: the journal was closed`);
+    try {
+      return await work();
+    } catch (error) {
+      throw toJournalError(error, what, path);
+    }
+  }
+
+  return {
+    notices: keptAside === undefined ? [] : [`The journal was damaged. It was kept aside as ${keptAside}, and a fresh one was begun; runs recorded before are not listed`],
+    begin: (run) =>
+      guard(`Cannot begin run ${run.runId}`, async () => {
+        assertNames(run);
+        await queue.write({ durability: "lazy", what: `Cannot begin run ${run.runId}` }, () => {
+          owners.register();
+          writer.begin(run, owners.ownerId);
+        });
+        running.add(run.runId);
+        heartbeat.start();
+        housekeeper.runBegan();
+      }),
+    append: (runId, entries, durability) =>
+      guard(`Cannot append to run ${runId}`, () =>
+        order.after(runId, prepareEntries({ blobs, blobBytes: limits.blobBytes, scope }, runId, entries), (prepared) =>
+          queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(runId, prepared)),
+        ),
+      ),
+    finish: (runId, finish) =>
+      guard(`Cannot finish run ${runId}`, async () => {
+        await order.after(runId, undefined, () => queue.write({ durability: "lazy", what: `Cannot finish run ${runId}` }, () => writer.finish(runId, finish)));
+        keys.forget(runId);
+        if (running.delete(runId) && running.size === 0) heartbeat.stop();
+      }),
+    readRun: (tenant, runId) => guard("Cannot read the journal", () => reader.readRun(tenant, runId)),
+    readEntries: (tenant, runId, read) => guard("Cannot read the journal", () => reader.readEntries(tenant, runId, read?.clear ?? false)),
+    readResult: (tenant, runId, number) => guard("Cannot read the journal", () => reader.readResult(tenant, runId, number)),
+    listRuns: (filter) => guard("Cannot read the journal", () => reader.listRuns(filter)),
+    erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, keys, { tenant, runId })),
+    prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable, clock.now())),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      heartbeat.stop();
+      await Promise.all([housekeeper.idle(), order.idle()]);
+      await queue.write({ durability: "lazy", what: "Cannot close the journal" }, owners.leave).catch(() => undefined); // Then the pid tells.
+      await queue.idle();
+      database.close();
+    },
+  };
+}
+
+/** Looks after the limits at the first run begun and then every so many. Nobody waits for it. */
+function createHousekeeper(look: () => Promise<unknown>): { runBegan(): void; idle(): Promise<unknown> } {
+  let begins = 0;
+  let looking: Promise<unknown> = Promise.resolve();
+  return {
+    runBegan() {
+      // If it fails, the next look or the next write tells.
+      if (begins++ % BEGINS_PER_LOOK === 0) looking = looking.then(look).catch(() => undefined);
+    },
+    idle: () => looking,
+  };
+}
+
+async function keepLimits(seams: PruneSeams, limits: JournalLimits, nowMs: number): Promise<void> {
+  const isTooLarge = journalBytes(seams.database) > limits.maxBytes;
+  // A tenth below the cap, so that not every look prunes.
+  await prune(seams, { olderThanMs: limits.maxAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) }, nowMs);
+}
+
+/** Names are compared as SQLite keeps them: a half of a surrogate pair would come back as another name. */
+function assertNames({ runId, principal }: RunStart): void {
+  for (const name of [runId, principal.tenant, principal.user, principal.agent ?? "", principal.task ?? ""]) {
+    if (!name.isWellFormed() || name.includes("\0")) {
+      throw new CallgateError("USAGE", `Cannot begin run ${JSON.stringify(runId)}: ${JSON.stringify(name)} is no name (it holds a NUL or half a character)`);
+    }
+  }
+}
