@@ -4,3 +4,5 @@ export { createBroker } from "./broker/broker.ts";
 export type { Broker } from "./broker/broker.ts";
 export type { BrokerCatalog, BrokerSeams, BrokerTool, CallRequest, PerformedCall, ToolLogRecord } from "./broker/call.ts";
 export { callbackApprover, denyingApprover } from "./approval/approvers.ts";
+export { createRulesPolicy } from "./policy/rules-policy.ts";
+export type { PolicyRule } from "./policy/rules-policy.ts";

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock, Digest } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { race } from "../lib/race.ts";
@@ -50,7 +50,7 @@ export interface ApprovalsOptions {
 }
 
 export function createApprovals(options: ApprovalsOptions): Approvals {
-  const { approver, clock, newId, expiryMs = defaultApprovalExpiryMs } = options;
+  const { approver, clock, expiryMs = defaultApprovalExpiryMs } = options;
   const open = new Map<string, ApprovalQuestion>();
   const denials = new LRUCache<string, string>({ max: MAX_REMEMBERED_DENIALS });
 
@@ -70,7 +70,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 
   return {
     async ask(operation, { signal, asked }) {
-      const approvalId = newId("apr");
+      const approvalId = options.newId("apr");
       const question: ApprovalQuestion = Object.freeze({ ...operation, approvalId, expiresAtMs: clock.now() + expiryMs });
       asked(question);
       const answer = await answerTo(question, signal);
@@ -114,7 +114,7 @@ function isAnswer(value: unknown): value is ApprovalAnswer {
 
 /** The words of the bound parts that are not equal any more. */
 function differences(question: ApprovalQuestion, now: Operation): readonly string[] {
-  const parts: readonly (readonly [string, (operation: Operation) => string | Digest])[] = [
+  const parts: readonly (readonly [string, (operation: Operation) => string])[] = [
     ["who asks", ({ principal }) => digestOf(principal)],
     ["the run", ({ runId }) => runId],
     ["the call", ({ callId }) => callId],

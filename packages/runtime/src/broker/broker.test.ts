@@ -2,8 +2,8 @@ import { SourceReturn, ToolError } from "@callgate/contract";
 import type { Effect, EffectStatus, GateEventKind, JournalEntry, OutcomeKind } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import type { PerformedCall } from "./call.ts";
-import { ask, deny, errorOf, testGate, testTool } from "./test-broker.ts";
-import type { TestGateInit, TestTool } from "./test-broker.ts";
+import { ask, deny, errorOf, testGate, testTool } from "./fixtures/test-broker.ts";
+import type { TestGateInit, TestTool } from "./fixtures/test-broker.ts";
 
 const effects = ["read", "write", "destructive"] as const;
 
@@ -12,7 +12,7 @@ interface Row {
   readonly tool?: TestTool;
   readonly gate?: Partial<TestGateInit>;
   /** What happens after the call was started. */
-  readonly then?: (world: World) => Promise<void>;
+  readonly next?: (world: World) => Promise<void>;
   /** Aborts before it starts. */
   readonly aborted?: boolean;
   readonly args?: unknown;
@@ -49,8 +49,8 @@ const matrix: readonly Row[] = [
   { name: "throws ToolError notApplied", tool: { run: thrower(() => new ToolError({ code: "CARD_REFUSED", message: "No", notApplied: true })) }, outcome: "failed", code: "CARD_REFUSED", status: "none", ran: 1, entries: full, events: ranEvents },
   { name: "throws another error", tool: { run: thrower(() => new Error("socket hang up")) }, outcome: "failed", code: "TOOL_FAILED", status: "unknown", ran: 1, entries: full, events: ranEvents },
   { name: "loses its source", tool: { run: thrower(() => new ToolError({ code: "SOURCE_UNAVAILABLE", message: "The peer is gone" })) }, outcome: "failed", code: "SOURCE_UNAVAILABLE", status: "unknown", ran: 1, entries: full, events: ranEvents },
-  { name: "times out", tool: { run: hang }, then: timeOut, outcome: "timed_out", code: "TOOL_TIMEOUT", status: "unknown", ran: 1, entries: full, events: ranEvents },
-  { name: "is cancelled under way", tool: { run: hang }, then: cancel, outcome: "cancelled", code: "CANCELLED", status: "unknown", ran: 1, entries: full, events: ranEvents },
+  { name: "times out", tool: { run: hang }, next: timeOut, outcome: "timed_out", code: "TOOL_TIMEOUT", status: "unknown", ran: 1, entries: full, events: ranEvents },
+  { name: "is cancelled under way", tool: { run: hang }, next: cancel, outcome: "cancelled", code: "CANCELLED", status: "unknown", ran: 1, entries: full, events: ranEvents },
   { name: "is cancelled before it starts", aborted: true, outcome: "cancelled", code: "CANCELLED", status: "none", ran: 0, entries: ["call-issued", "call-ended"], events: ["call-requested", "call-ended"] },
   { name: "has invalid input", tool: { badInput: () => "must be a number" }, outcome: "invalid_input", code: "INVALID_INPUT", status: "none", ran: 0, entries: ["call-issued", "call-ended"], events: ["call-requested", "call-ended"] },
   { name: "has invalid output", tool: { badOutput: () => "must be a number" }, outcome: "invalid_output", code: "INVALID_OUTPUT", status: "done", ran: 1, entries: full, events: ranEvents },
@@ -84,7 +84,7 @@ async function play(row: Row, effect: Effect): Promise<{ readonly performed: Per
   if (row.aborted === true) abort.abort();
   const world = { gate, abort, work };
   const performing = gate.call("crm.pay", row.args ?? { amount: 5 }, { signal: abort.signal });
-  await row.then?.(world);
+  await row.next?.(world);
   const performed = await performing;
   return { performed, ran, world };
 }

@@ -84,7 +84,7 @@ export function createBroker(given: BrokerSeams): Broker {
     },
     async close() {
       closing.abort(new CallgateError("CLOSED", "The gate was closed"));
-      await Promise.allSettled([...underWay]);
+      await Promise.allSettled(underWay);
     },
   };
 }

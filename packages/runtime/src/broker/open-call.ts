@@ -84,7 +84,10 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
 function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments): string | undefined | Ended {
   try {
     const key: unknown = tool.tool.businessKey?.(args.take());
-    return key === undefined ? undefined : String(key);
+    // An empty key names nothing: all calls that leave it out would be one.
+    if (key === undefined || key === "") return undefined;
+    if (typeof key === "string") return key;
+    throw new TypeError(`it is a ${typeof key}, not a string`);
   } catch (error) {
     const { code, message } = readThrown(error, tool.tool.errors, scope.safe);
     return ended({ outcome: "failed", code, tool: tool.name, message: `The business key of the call could not be made: ${message}. Nothing was changed.` });

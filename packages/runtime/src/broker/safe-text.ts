@@ -50,7 +50,13 @@ export function safeText(redactor: Redactor, given: string): SafeText {
   };
 }
 
-function toPlain(value: unknown, walk: { readonly text: (value: string) => string; left: number }, depth: number): JsonValue | undefined {
+interface PlainWalk {
+  readonly text: (value: string) => string;
+  /** Values that may still be taken. */
+  left: number;
+}
+
+function toPlain(value: unknown, walk: PlainWalk, depth: number): JsonValue | undefined {
   walk.left -= 1;
   if (walk.left < 0 || depth > 8) return undefined;
   switch (typeof value) {
@@ -63,11 +69,15 @@ function toPlain(value: unknown, walk: { readonly text: (value: string) => strin
     case "bigint":
       return value.toString();
     case "object":
-      break;
-    default:
+      return value === null ? null : objectToPlain(value, walk, depth);
+    case "function":
+    case "symbol":
+    case "undefined":
       return undefined;
   }
-  if (value === null) return null;
+}
+
+function objectToPlain(value: object, walk: PlainWalk, depth: number): JsonValue {
   if (Array.isArray(value)) return value.slice(0, 100).map((item) => toPlain(item, walk, depth + 1) ?? null);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   const entries = Object.entries(value).flatMap(([key, item]) => {
