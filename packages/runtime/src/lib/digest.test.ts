@@ -10,7 +10,15 @@ describe("digestOf", () => {
   });
 
   test("refuses a value JSON has no word for", () => {
-    expect(() => digestOf(undefined)).toThrow("Cannot digest");
+    for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1n, { a: [Number.NaN] }]) {
+      expect(() => digestOf(value)).toThrow(expect.objectContaining({ code: "ASSERTION" }) as Error);
+    }
+  });
+
+  test("tells strings with lone surrogates apart, as values and as keys", () => {
+    const values = ["\ud800", "\ud801", "\ufffd", "\udc00\ud800", "\ud800\udc00", { "\ud800": 1 }, { "\ud801": 1 }, { "\ufffd": 1 }, ["\ud800"]];
+    expect(new Set(values.map(digestOf)).size).toBe(values.length);
+    expect(digestOf({ "\ud800": 1, a: 2 })).toBe(digestOf({ a: 2, "\ud800": 1 }));
   });
 });
 

@@ -3,9 +3,18 @@ import { CallgateError } from "@callgate/contract";
 import type { Digest, WireValue } from "@callgate/contract";
 import canonicalize from "canonicalize";
 
-/** SHA-256 over RFC 8785 canonical JSON: equal for equal values whatever the order of their keys. Errors: ASSERTION for what JSON has no word for. */
+/**
+ * SHA-256 over RFC 8785 canonical JSON: equal for equal values whatever the order of their keys.
+ *
+ * For JSON values; anything richer goes through `digestOfWire`, where 1 and 1n, null and undefined stay apart. RFC 8785
+ * has no form for a lone surrogate: a string (or the object of a key) that holds one is digested as
+ * `{"$cg":"utf16","v":"<hex of the units>"}`, which no encoder writes. Refusing it would let a program choose a value that
+ * cannot be journalled; U+FFFD in its place would make different arguments equal.
+ *
+ * Errors: ASSERTION for what JSON has no word for (undefined at the top, NaN, ±Infinity, BigInt, cycles).
+ */
 export function digestOf(value: unknown): Digest {
-  const text = canonicalize(value);
+  const text = canonicalText(value) ?? canonicalText(withoutLoneSurrogates(value));
   if (text === undefined) throw new CallgateError("ASSERTION", "Cannot digest a value that JSON has no word for");
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
@@ -13,4 +22,27 @@ export function digestOf(value: unknown): Digest {
 /** Digest of a value as it crosses the wall; what replay compares. The same for `{a, b}` and `{b, a}`. */
 export function digestOfWire(wire: WireValue): Digest {
   return digestOf(JSON.parse(wire.json));
+}
+
+function canonicalText(value: unknown): string | undefined {
+  try {
+    return canonicalize(value);
+  } catch (cause) {
+    if (cause instanceof Error && cause.message.includes("surrogate")) return undefined;
+    throw new CallgateError("ASSERTION", "Cannot digest a value that JSON has no word for", { cause });
+  }
+}
+
+function withoutLoneSurrogates(tree: unknown): unknown {
+  if (typeof tree === "string") return tree.isWellFormed() ? tree : { $cg: "utf16", v: hexUnits(tree) };
+  if (typeof tree !== "object" || tree === null) return tree;
+  if (Array.isArray(tree)) return tree.map(withoutLoneSurrogates);
+  const entries = Object.entries(tree).map(([key, item]) => [key, withoutLoneSurrogates(item)] as const);
+  if (entries.every(([key]) => key.isWellFormed())) return Object.fromEntries(entries);
+  const byHexKey = entries.map(([key, item]) => [hexUnits(key), item] as const);
+  return { $cg: "utf16", v: byHexKey.sort(([a], [b]) => (a < b ? -1 : 1)) };
+}
+
+function hexUnits(text: string): string {
+  return Buffer.from(text, "utf16le").toString("hex");
 }

@@ -1,0 +1,6 @@
+// Door: tools by name.
+
+export { createCatalog } from "./catalog/catalog.ts";
+export type { Catalog, CatalogListing, CatalogNamespace, CatalogSearchOptions, Visible } from "./catalog/catalog.ts";
+export type { CatalogTool } from "./catalog/catalog-tool.ts";
+export { identifierOf } from "./catalog/naming.ts";

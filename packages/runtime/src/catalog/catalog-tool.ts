@@ -1,0 +1,95 @@
+import type { Digest, Effect, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
+import { digestOf } from "../lib/digest.ts";
+import { signatureLine } from "./types/declare-typescript.ts";
+import { clip } from "./types/schema-doc.ts";
+import { createSchemaValidator } from "./validation/schema-validator.ts";
+
+/** One tool of a catalog. */
+export interface CatalogTool {
+  /** Qualified identifier, `namespace.member`: what a program writes after `tools.` */
+  readonly name: string;
+  readonly namespace: string;
+  readonly member: string;
+  /** Declaration (frozen, with the effective effect) and code. Its `name` is the source's own: what `source.call` takes. */
+  readonly tool: Tool;
+  /** Runs it; only the broker calls that. */
+  readonly source: Source;
+  /** Of everything the source declared, claims included. */
+  readonly definitionDigest: Digest;
+  /** Of qualified name, schemas and effective effect. */
+  readonly interfaceDigest: Digest;
+  /**
+   * Checks arguments: the JSON Schema, then the author's own schema, which may transform. `undefined` counts as `{}`.
+   * Paths are JSON Pointers. Rejects only when the author's validator throws.
+   */
+  validateInput(value: unknown): Promise<ParseResult>;
+  /** The same for what the tool returned; anything passes where it declares no output. */
+  validateOutput(value: unknown): Promise<ParseResult>;
+  /** TypeScript in one line. */
+  readonly signature: string;
+  /** First sentence of the description. */
+  readonly line: string;
+}
+
+export interface CatalogToolParts {
+  readonly source: Source;
+  readonly listed: SourceTool;
+  /** As parsed: a plain frozen copy. */
+  readonly spec: ToolSpec;
+  readonly effect: Effect;
+  readonly namespace: string;
+  readonly member: string;
+}
+
+const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "businessKey", "parseInput", "parseOutput"] as const;
+
+export function createCatalogTool({ source, listed, spec, effect, namespace, member }: CatalogToolParts): CatalogTool {
+  const tool: Tool = Object.freeze({ ...spec, effect, ...hooksOf(listed.tool) });
+  const name = `${namespace}.${member}`;
+  const input = createSchemaValidator(spec.input);
+  const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);
+  let signature: string | undefined;
+  return {
+    name,
+    namespace,
+    member,
+    tool,
+    source,
+    definitionDigest: digestOf(spec),
+    interfaceDigest: digestOf({ name, input: spec.input, output: spec.output ?? null, effect }),
+    validateInput: (value) => validateBoth(value === undefined ? {} : value, input.validate, tool.parseInput),
+    validateOutput: (value) => validateBoth(value, output?.validate, tool.parseOutput),
+    // Made when first read: most tools of a large catalog are never looked at.
+    get signature() {
+      signature ??= signatureLine({ member, spec: tool });
+      return signature;
+    },
+    line: firstSentence(spec.description === "" ? (spec.title ?? spec.name) : spec.description),
+  };
+}
+
+type Parser = (value: unknown) => Promise<ParseResult> | ParseResult;
+
+async function validateBoth(value: unknown, bySchema: Parser | undefined, byAuthor: Parser | undefined): Promise<ParseResult> {
+  const first = (await bySchema?.(value)) ?? { kind: "ok", value };
+  return first.kind === "invalid" || byAuthor === undefined ? first : await byAuthor(first.value);
+}
+
+/** The hooks of a tool, also when they live on a prototype, bound to it. */
+function hooksOf(tool: Tool): ToolHooks {
+  const hooks: Record<string, unknown> = {};
+  for (const name of hookNames) {
+    const hook: unknown = tool[name];
+    if (typeof hook === "function") hooks[name] = hook.bind(tool);
+  }
+  return hooks as unknown as ToolHooks;
+}
+
+const maxLineChars = 160;
+
+/** The first sentence of a text, in one line, at most 160 characters. */
+export function firstSentence(text: string): string {
+  const flat = text.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, " ") ?? "";
+  const end = /[.!?。](?=\s|$)/.exec(flat);
+  return clip(end === null ? flat : flat.slice(0, end.index + 1), maxLineChars);
+}

@@ -1,0 +1,233 @@
+import { CallgateError } from "@callgate/contract";
+import type { Digest, Effect, NamespaceDeclaration, Source, SourceListing, SourceTool } from "@callgate/contract";
+import { LRUCache } from "lru-cache";
+import { digestOf } from "../lib/digest.ts";
+import { nearestNames } from "../lib/nearest-names.ts";
+import { createCatalogTool } from "./catalog-tool.ts";
+import type { CatalogTool } from "./catalog-tool.ts";
+import { identifierOf } from "./naming.ts";
+import { createSearchIndex } from "./search-index.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { declarePython } from "./types/declare-python.ts";
+import { declareTypeScript } from "./types/declare-typescript.ts";
+import { createSpecParser } from "./validation/parse-spec.ts";
+import type { SpecParser } from "./validation/parse-spec.ts";
+
+/** What one source brings to a catalog. */
+export interface CatalogListing {
+  readonly source: Source;
+  readonly listing: SourceListing;
+  /** In place of the source's own namespace. */
+  readonly namespace?: string;
+  /** The user's word on effects, by the tool's own name or its identifier. It beats every claim. */
+  readonly overrides?: Readonly<Record<string, Effect>>;
+  /** The user trusts what this source says about its tools. */
+  readonly trusted?: boolean;
+}
+
+export interface CatalogNamespace {
+  readonly namespace: string;
+  readonly source: Source;
+  readonly purpose?: string;
+}
+
+/** Which tools the asker may know of. What is not visible does not exist: it is not found, not counted, not suggested. */
+export type Visible = (tool: CatalogTool) => boolean;
+
+export interface CatalogSearchOptions {
+  /** Default 10. */
+  readonly limit?: number;
+  readonly namespace?: string;
+  readonly visible?: Visible;
+}
+
+/** All tools of a gate at one moment. Never changes; a run keeps the one it started with. */
+export interface Catalog {
+  /** Changes whenever a name, a definition or an effective effect does. */
+  readonly digest: Digest;
+  /** In the order of their names. */
+  readonly tools: readonly CatalogTool[];
+  readonly namespaces: readonly CatalogNamespace[];
+  /** What was left out or could not be read, for people. */
+  readonly problems: readonly string[];
+  /** By the exact qualified identifier; undefined for anything else. */
+  resolve(name: string): CatalogTool | undefined;
+  /** Best first, ties by name. Scores are comparable within one answer only. */
+  search(query: string, options?: CatalogSearchOptions): { readonly tool: CatalogTool; readonly score: number }[];
+  /** Qualified names that a misspelt one may have meant, best first, at most three. */
+  nearest(name: string, visible?: Visible): string[];
+  /** TypeScript, one per namespace with a visible tool. */
+  declarations(visible?: Visible): NamespaceDeclaration[];
+  /** Python, likewise. */
+  pythonStubs(visible?: Visible): NamespaceDeclaration[];
+}
+
+const defaultSearchLimit = 10;
+/** Search indexes and declarations kept, one for each set of visible tools. */
+const maxKeptViews = 16;
+
+/**
+ * Puts the tools of all sources under one roof: names by one rule, every declaration judged once.
+ *
+ * A tool made of functions is its developer's: a wrong declaration or a name two of them claim throws. A tool of any
+ * other source is left out and said in `problems`, so that one bad tool of an upstream costs only itself; of two that
+ * claim one name both are left out, because a call must never depend on the order of a list.
+ *
+ * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
+ */
+export function createCatalog(listings: readonly CatalogListing[]): Catalog {
+  const parser = createSpecParser();
+  const problems: string[] = [];
+  const namespaces = namespacesOf(listings);
+  const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems }));
+  return catalogOf(tools, namespaces, problems);
+}
+
+function namespacesOf(listings: readonly CatalogListing[]): CatalogNamespace[] {
+  const claimed = new Map<string, string>();
+  return listings.map(({ source, namespace: chosen }) => {
+    const written = chosen ?? source.namespace;
+    const namespace = identifierOf(written, "namespace");
+    const other = claimed.get(namespace);
+    if (other !== undefined) {
+      throw new CallgateError("TOOL_DUPLICATE", `Two sources claim the namespace "${namespace}": "${other}" and "${written}". Give one of them another name`, {
+        details: { namespace, names: [other, written] },
+      });
+    }
+    claimed.set(namespace, written);
+    return { namespace, source, ...(source.purpose === undefined ? {} : { purpose: source.purpose }) };
+  });
+}
+
+interface Registration {
+  readonly listing: CatalogListing;
+  readonly namespace: string;
+  readonly parser: SpecParser;
+  readonly problems: string[];
+}
+
+function registerSource(registration: Registration): CatalogTool[] {
+  const { listing: one, namespace, problems } = registration;
+  for (const { tool, message } of one.listing.problems) problems.push(`${namespace}${tool === undefined ? "" : `.${tool}`}: ${message}`);
+  const byMember = new Map<string, CatalogTool[]>();
+  for (const listed of one.listing.tools) {
+    const tool = registerTool(listed, registration);
+    if (tool !== undefined) byMember.set(tool.member, [...(byMember.get(tool.member) ?? []), tool]);
+  }
+  reportUnknownOverrides(one, [...byMember.values()].flat(), registration);
+  return [...byMember.values()].flatMap((claimants) => (claimants.length === 1 ? claimants : refuseCollision(claimants, registration)));
+}
+
+function registerTool(listed: SourceTool, registration: Registration): CatalogTool | undefined {
+  const { listing, namespace, parser, problems } = registration;
+  const written: unknown = (listed.tool as { readonly name?: unknown } | null | undefined)?.name;
+  const where = `${namespace}.${typeof written === "string" ? written : "(no name)"}`;
+  const parsed = parser.parse(listed.tool);
+  if (parsed.kind === "invalid") {
+    refuse(registration, new CallgateError("TOOL_INVALID", `The tool ${where} is declared wrongly: ${parsed.issues.join("; ")}`, { details: { tool: where, issues: [...parsed.issues] } }));
+    return undefined;
+  }
+  problems.push(...parsed.warnings.map((warning) => `${where}: ${warning}`));
+  const { spec } = parsed;
+  const member = identifierOf(spec.name, "tool");
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), namespace, member });
+}
+
+/** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */
+function effectOf({ tool, claimed }: SourceTool, member: string, { overrides = {}, trusted = false }: CatalogListing): Effect {
+  const key = [tool.name, member].find((name) => Object.hasOwn(overrides, name));
+  const override = key === undefined ? undefined : overrides[key];
+  if (override !== undefined) return override;
+  return claimed && !trusted && tool.effect === "read" ? "write" : tool.effect;
+}
+
+/** Throws for a developer's own tools, notes the problem for anyone else's. */
+function refuse({ listing, problems }: Registration, error: CallgateError): void {
+  if (listing.source.kind === "functions") throw error;
+  problems.push(error.message);
+}
+
+function refuseCollision(claimants: readonly CatalogTool[], registration: Registration): CatalogTool[] {
+  const names = claimants.map(({ tool }) => tool.name);
+  const quoted = names.map((name) => `"${name}"`).join(" and ");
+  const name = claimants[0]?.name ?? "";
+  const message = `${quoted} would both be ${name}: none of them is registered. Rename one`;
+  refuse(registration, new CallgateError("TOOL_DUPLICATE", message, { details: { name, names } }));
+  return [];
+}
+
+function reportUnknownOverrides({ overrides = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
+  const known = new Set(tools.flatMap(({ member, tool }) => [member, tool.name]));
+  for (const name of Object.keys(overrides).filter((one) => !known.has(one))) {
+    const [nearest] = nearestNames(name, known, 1);
+    problems.push(`${namespace}: an effect is set for "${name}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
+  }
+}
+
+function catalogOf(registered: readonly CatalogTool[], namespaces: readonly CatalogNamespace[], problems: readonly string[]): Catalog {
+  const tools = [...registered].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
+  const views = new LRUCache<string, View>({ max: maxKeptViews });
+  const viewOf = (visible: Visible | undefined): View => {
+    const seen = visible === undefined ? tools : tools.filter(visible);
+    const key = seen.map(({ name }) => name).join(" ");
+    const view = views.get(key) ?? createView(seen, purposes);
+    views.set(key, view);
+    return view;
+  };
+  return {
+    digest: digestOf(tools.map(({ name, definitionDigest, interfaceDigest }) => [name, definitionDigest, interfaceDigest])),
+    tools,
+    namespaces,
+    problems: [...problems],
+    resolve: (name) => byName.get(name),
+    search: (query, { limit = defaultSearchLimit, namespace, visible } = {}) => {
+      const seen = namespace === undefined ? visible : (tool: CatalogTool) => tool.namespace === namespace && (visible === undefined || visible(tool));
+      const hits = viewOf(seen).index().search(query).slice(0, Math.max(0, limit));
+      return hits.flatMap(({ name, score }) => {
+        const tool = byName.get(name);
+        return tool === undefined ? [] : [{ tool, score }];
+      });
+    },
+    nearest: (name, visible) => nearestQualified(name, visible === undefined ? tools : tools.filter(visible)),
+    declarations: (visible) => viewOf(visible).typescript(),
+    pythonStubs: (visible) => viewOf(visible).python(),
+  };
+}
+
+/** What is made once for a set of visible tools, each part when it is first wanted. */
+interface View {
+  index(): SearchIndex;
+  typescript(): NamespaceDeclaration[];
+  python(): NamespaceDeclaration[];
+}
+
+function createView(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>): View {
+  return {
+    index: once(() => createSearchIndex(tools.map(({ name, namespace, tool }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool })))),
+    typescript: once(() => declareEach(tools, declareTypeScript)),
+    python: once(() => declareEach(tools, declarePython)),
+  };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function declareEach(tools: readonly CatalogTool[], declare: typeof declareTypeScript): NamespaceDeclaration[] {
+  return [...Map.groupBy(tools, ({ namespace }) => namespace)].map(([namespace, members]) => {
+    const text = declare(namespace, members.map(({ member, tool }) => ({ member, spec: tool })));
+    return { namespace, text, digest: digestOf(text), tools: members.map(({ member, tool }) => ({ name: member, effect: tool.effect })) };
+  });
+}
+
+/** Compared with the whole name, and with the member alone where the namespace is wrong or left out. */
+function nearestQualified(name: string, tools: readonly CatalogTool[]): string[] {
+  const whole = nearestNames(name, tools.map((tool) => tool.name));
+  const member = name.slice(name.lastIndexOf(".") + 1);
+  const alike = new Set(nearestNames(member, tools.map((tool) => tool.member)));
+  const byMember = tools.filter((tool) => alike.has(tool.member)).map((tool) => tool.name);
+  return [...new Set([...whole, ...byMember])].slice(0, 3);
+}

@@ -1,0 +1,175 @@
+import { clip } from "./schema-doc.ts";
+import { namespaceTypes } from "./tool-types.ts";
+import type { DeclaredTool, NamespaceTypes, ToolTypes } from "./tool-types.ts";
+import { pascal } from "./type-names.ts";
+import type { TypeNames } from "./type-names.ts";
+import { unionOf } from "./type-node.ts";
+import type { ObjectNode, PropertyNode, TypeNode } from "./type-node.ts";
+
+/** Printing state of one stub: classes made for objects, in the order they must appear. */
+interface Stub {
+  readonly names: TypeNames;
+  readonly classes: string[];
+}
+
+/**
+ * A namespace as the stub of `tools.<namespace>`: typed, and valid Python as it stands.
+ *
+ * Each tool is a synchronous function of keyword-only arguments. Objects are `TypedDict`s; properties that Python cannot
+ * spell use the functional form, and arguments that it cannot spell are passed as `**{"from": ...}`. Where Python has no
+ * word for a type (an intersection that is no plain object, keys by pattern) the wider one is said.
+ */
+export function declarePython(namespace: string, tools: readonly DeclaredTool[]): string {
+  const types = namespaceTypes(tools);
+  const stub: Stub = { names: types.names, classes: [] };
+  const named = types.named.map(({ name, type }) => namedType(name, type, stub));
+  const functions = types.tools.map((tool) => printFunction(tool, types, stub));
+  const head = `"""Tools of the namespace ${namespace}."""\n\nfrom __future__ import annotations\n\nfrom typing import Literal, NotRequired, TypeAlias, TypedDict, Union\n`;
+  const parts = [head, ...stub.classes, ...named.filter((text) => text !== ""), ...functions];
+  return parts.join("\n\n");
+}
+
+function namedType(name: string, type: TypeNode, stub: Stub): string {
+  if (type.kind === "object" && type.indexes.length === 0 && type.properties.length > 0) {
+    addClass(name, type, stub);
+    return "";
+  }
+  return `${name}: TypeAlias = ${quotePython(printPython(type, name, stub))}\n`;
+}
+
+function printFunction(tool: ToolTypes, types: NamespaceTypes, stub: Stub): string {
+  const scope = pascal(tool.member);
+  const parameters = parametersOf(tool.input, types, `${scope}Input`, stub);
+  const output = tool.output === undefined ? "object" : printPython(tool.output, `${scope}Output`, stub);
+  const list = parameters.length === 0 ? "" : parameters.join(", ");
+  return `def ${tool.member}(${list}) -> ${output}:\n${docstring(tool)}    ...\n`;
+}
+
+function parametersOf(input: TypeNode, types: NamespaceTypes, hint: string, stub: Stub): string[] {
+  const object = flatten(input, new Map(types.named.map(({ name, type }) => [name, type])), 0);
+  if (object === undefined) return ["**arguments: object"];
+  const spelled = object.properties.filter(({ name }) => isPythonName(name));
+  const [required, optional] = [spelled.filter((property) => !property.optional), spelled.filter((property) => property.optional)];
+  const print = ({ name, type }: PropertyNode): string => `${name}: ${printPython(type, `${hint}${pascal(name)}`, stub)}`;
+  const keyword = [...required.map(print), ...optional.map((property) => `${print(property)} = ...`)];
+  const others = spelled.length < object.properties.length || object.indexes.length > 0 ? [`**${freeName("more", spelled)}: object`] : [];
+  return [...(keyword.length > 0 ? ["*"] : []), ...keyword, ...others];
+}
+
+function freeName(wanted: string, taken: readonly PropertyNode[]): string {
+  return taken.some(({ name }) => name === wanted) ? freeName(`${wanted}_`, taken) : wanted;
+}
+
+/** One object that says at least what the type says, so that its properties can be keyword arguments. */
+function flatten(type: TypeNode, byName: ReadonlyMap<string, TypeNode>, depth: number): ObjectNode | undefined {
+  if (depth > 20) return undefined;
+  if (type.kind === "object") return type;
+  if (type.kind === "name") return flatten(byName.get(type.name) ?? { kind: "unknown" }, byName, depth + 1);
+  if (type.kind !== "union" && type.kind !== "intersection") return undefined;
+  const members = type.members.map((member) => flatten(member, byName, depth + 1));
+  const objects = members.filter((member) => member !== undefined);
+  if (objects.length < members.length) return undefined;
+  const names = [...new Set(objects.flatMap(({ properties }) => properties.map(({ name }) => name)))];
+  const isUnion = type.kind === "union";
+  const properties = names.map((name): PropertyNode => {
+    const found = objects.flatMap((object) => object.properties.filter((property) => property.name === name));
+    const optional = isUnion ? found.length < objects.length || found.some((property) => property.optional) : found.every((property) => property.optional);
+    const known = isUnion ? found.map((property) => property.type) : found.slice(0, 1).map((property) => property.type);
+    return { name, optional, type: unionOf(known), doc: found[0]?.doc ?? [] };
+  });
+  return { kind: "object", properties, indexes: objects.flatMap(({ indexes }) => indexes), closed: false };
+}
+
+/** A type expression. Objects become classes of the stub, named after where they are. */
+function printPython(type: TypeNode, hint: string, stub: Stub): string {
+  switch (type.kind) {
+    case "unknown":
+    case "intersection":
+      return "object";
+    case "never":
+    case "null":
+      return "None";
+    case "boolean":
+      return "bool";
+    case "integer":
+      return "int";
+    case "number":
+      return "float";
+    case "string":
+      return "str";
+    case "literal":
+      return printLiteral(type.value);
+    case "name":
+      return type.name;
+    case "array":
+      return `list[${printPython(type.items, `${hint}Item`, stub)}]`;
+    case "tuple":
+      return `list[${printPython(unionOf([...type.items.map((item) => item.type), ...(type.rest === undefined ? [] : [type.rest])]), `${hint}Item`, stub)}]`;
+    case "object":
+      return printObject(type, hint, stub);
+    case "union":
+      return `Union[${[...new Set(type.members.map((member, index) => printPython(member, `${hint}${index + 1}`, stub)))].join(", ")}]`;
+  }
+}
+
+function printLiteral(value: string | number | boolean): string {
+  if (typeof value === "string") return `Literal[${quotePython(value)}]`;
+  if (typeof value === "boolean") return `Literal[${value ? "True" : "False"}]`;
+  return Number.isSafeInteger(value) ? `Literal[${value}]` : "float";
+}
+
+function printObject(type: ObjectNode, hint: string, stub: Stub): string {
+  if (type.properties.length === 0 || type.indexes.length > 0) {
+    const values = unionOf([...type.indexes.map((index) => index.type), ...type.properties.map((property) => property.type)]);
+    return `dict[str, ${type.indexes.length === 0 ? "object" : printPython(values, `${hint}Value`, stub)}]`;
+  }
+  const name = stub.names.claim(hint);
+  addClass(name, type, stub);
+  return name;
+}
+
+function addClass(name: string, type: ObjectNode, stub: Stub): void {
+  const fields = type.properties.map((property) => {
+    const text = printPython(property.type, `${name}${pascal(property.name)}`, stub);
+    return { property, text: property.optional ? `NotRequired[${text}]` : text };
+  });
+  const usesFunctional = fields.some(({ property }) => !isPythonName(property.name) || property.name.startsWith("__"));
+  if (usesFunctional) {
+    const entries = fields.map(({ property, text }) => `    ${quotePython(property.name)}: ${quotePython(text)},\n`);
+    stub.classes.push(`${name} = TypedDict(${quotePython(name)}, {\n${entries.join("")}})\n`);
+    return;
+  }
+  const lines = fields.map(({ property, text }) => `${comments(property)}    ${property.name}: ${text}\n`);
+  stub.classes.push(`class ${name}(TypedDict):\n${lines.join("")}`);
+}
+
+function comments({ doc }: PropertyNode): string {
+  return doc.map((line) => `    # ${line}`.trimEnd() + "\n").join("");
+}
+
+function isPythonName(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !pythonKeywords.has(name);
+}
+
+const pythonKeywords: ReadonlySet<string> = new Set(
+  "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split(" "),
+);
+
+/** A Python string literal in ASCII; JSON's escapes are Python's, but for the pairs of characters outside the basic plane. */
+function quotePython(text: string): string {
+  return `"${[...text].map(escapeCharacter).join("")}"`;
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (character === '"' || character === "\\") return `\\${character}`;
+  if (code >= 0x20 && code < 0x7f) return character;
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+function docstring(tool: ToolTypes): string {
+  const parameters = tool.input.kind === "object" ? tool.input.properties.filter(({ doc }) => doc.length > 0).map(({ name, doc }) => `${name}: ${clip(doc.join(" "), 300)}`) : [];
+  const lines = [...tool.doc.map((line) => line.replace(/^@(\w+)/, "$1:")), ...(parameters.length > 0 ? ["", ...parameters] : [])];
+  const text = lines.map((line) => `    ${line.replace(/\\/g, "\\\\").replace(/"""/g, '\\"\\"\\"').replace(/"$/, '\\"')}`.trimEnd()).join("\n");
+  return `    """${text.trimStart()}\n    """\n`;
+}

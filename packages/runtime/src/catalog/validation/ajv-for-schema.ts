@@ -1,0 +1,73 @@
+import type { JsonSchema } from "@callgate/contract";
+import type { Ajv, Options } from "ajv";
+import { Ajv as AjvDraft07 } from "ajv";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { isRecord, own, subschemas } from "../schema/json-schema.ts";
+
+export type Dialect = "draft-07" | "2019-09" | "2020-12";
+
+/**
+ * Which dialect a schema is written in: what `$schema` says; without it 2020-12 (the default of MCP and of JSON Schema),
+ * unless it writes tuples the old way.
+ */
+export function dialectOf(schema: JsonSchema): Dialect {
+  if (!isRecord(schema)) return "2020-12";
+  const declared = own(schema, "$schema");
+  if (typeof declared === "string") {
+    if (/draft-0[34567]/.test(declared)) return "draft-07";
+    if (declared.includes("2019-09")) return "2019-09";
+    if (declared.includes("2020-12")) return "2020-12";
+  }
+  return writesOldTuples(schema) ? "draft-07" : "2020-12";
+}
+
+function writesOldTuples(root: unknown): boolean {
+  const open: unknown[] = [root];
+  for (let schema = open.pop(); schema !== undefined; schema = open.pop()) {
+    if (!isRecord(schema)) continue;
+    if (Array.isArray(own(schema, "items"))) return true;
+    open.push(...subschemas(schema).map((sub) => sub.schema));
+  }
+  return false;
+}
+
+/**
+ * An Ajv for one schema. It never writes into data, counts own properties only (`required: ["toString"]` is not met by
+ * every object), ignores formats and keywords it does not know, and fetches nothing.
+ */
+export function ajvFor(dialect: Dialect, options: Options = {}): Ajv {
+  const all: Options = {
+    strict: false,
+    logger: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    ownProperties: true,
+    messages: false,
+    verbose: true,
+    code: { regExp: tolerantRegExp() },
+    ...options,
+  };
+  const ajv = dialect === "draft-07" ? new AjvDraft07(all) : dialect === "2019-09" ? new Ajv2019(all) : new Ajv2020(all);
+  addFormats.default(ajv);
+  return ajv;
+}
+
+/** Ajv wants a factory with the source text it would write into generated code; nothing is generated to a file here. */
+function tolerantRegExp(): { (pattern: string, flags: string): RegExp; code: string } {
+  return Object.assign((pattern: string) => readPattern(pattern) ?? /(?:)/, { code: "new RegExp" });
+}
+
+/** A pattern as a regular expression; undefined when JavaScript cannot read it (another language's syntax). */
+export function readPattern(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // Next way of reading it.
+    }
+  }
+  return undefined;
+}
