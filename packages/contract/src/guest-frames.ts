@@ -13,6 +13,15 @@ export type GuestCall =
   | { readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue }
   | { readonly kind: "timer"; readonly seq: number; readonly delayMs: number };
 
+/**
+ * Built-ins and their arguments, always one object:
+ *
+ * - `search`: `{ query, limit?, namespace?, detail? }`, from `tools.search(query, options?)`
+ * - `describe`: `{ names }`, from `tools.describe(names)`; one name arrives as a list of one
+ * - `read_result`: `{ handle, path?, offset?, limit?, grep?, search? }`, from `results.read(handle, options?)`
+ *
+ * Options are passed on as the program wrote them: the host validates them.
+ */
 export type GuestBuiltin = "search" | "describe" | "read_result";
 
 /** The answer to one `GuestCall`. `atMs` becomes the guest's `Date.now()`. */
@@ -46,7 +55,9 @@ export interface GuestConsoleEntry {
 export type GuestOutput =
   | { readonly kind: "console"; readonly entry: GuestConsoleEntry }
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "progress"; readonly message: string; readonly fraction?: number };
+  | { readonly kind: "progress"; readonly message: string; readonly fraction?: number }
+  /** Console and progress output beyond `consoleBytes` that was left out, said once, at the end. */
+  | { readonly kind: "console-dropped"; readonly droppedBytes: number };
 
 /** How a guest ended. After it nothing of the guest lives, and none of its calls is accepted. */
 export type GuestEnd =

@@ -34,6 +34,11 @@ export interface GuestHost {
   /** New calls, in issue order, `seq` without a gap. Delivered before the next `deliver` is answered. */
   onCalls(calls: readonly GuestCall[]): void;
   onOutput(output: readonly GuestOutput[]): void;
+  /**
+   * The guest has run until it blocks, having taken `delivered` completions in all. Comes after the calls and output of
+   * that stretch, also when there were none: what is not issued by then is not issued before the next completion.
+   */
+  onBlocked?(delivered: number): void;
 }
 
 /** One guest under way. */

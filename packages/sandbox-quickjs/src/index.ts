@@ -1,1 +1,4 @@
-export {};
+// The embedded JavaScript sandbox.
+
+export type { QuickJsDriverOptions } from "./driver.ts";
+export { createQuickJsDriver } from "./driver.ts";

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { CallgateError } from "@callgate/contract";
+import { engineSha256 } from "../engine/abi.ts";
+import type { WasmModule } from "../engine/web-assembly.ts";
+import { WebAssembly } from "../engine/web-assembly.ts";
+
+/**
+ * Compiles the engine once; workers get the compiled module. Takes about 20 ms.
+ * Throws `CallgateError` DRIVER_FAILED when the file is not the build this package was written for.
+ */
+export function loadEngine(): WasmModule {
+  const path = createRequire(import.meta.url).resolve("@jitl/quickjs-wasmfile-release-sync/wasm");
+  const bytes = readFileSync(path);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  if (sha256 !== engineSha256) {
+    throw new CallgateError("DRIVER_FAILED", "The QuickJS build that is installed is not the one this version works with: install @jitl/quickjs-wasmfile-release-sync 0.32.0", {
+      details: { expected: engineSha256, found: sha256 },
+    });
+  }
+  return new WebAssembly.Module(bytes);
+}
