@@ -6,3 +6,5 @@ export { createSqliteJournal, defaultJournalLimits } from "./journal/sqlite-jour
 export type { JournalLimits, SqliteJournal, SqliteJournalOptions } from "./journal/sqlite-journal.ts";
 export { createMasterKey, openMasterKey } from "./secrets/master-key.ts";
 export type { MasterKey } from "./secrets/master-key.ts";
+export { createRedactor } from "./secrets/redactor.ts";
+export type { RedactorOptions } from "./secrets/redactor.ts";

@@ -91,7 +91,12 @@ function valueField(entry: JournalEntry): ValueField | undefined {
       return "answer";
     case "result":
       return "value";
-    default:
+    case "checked":
+    case "call-decided":
+    case "call-refused":
+    case "console":
+    case "text":
+    case "progress":
       return undefined;
   }
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@callgate/contract";
+import { optionalNumber, optionalText, textColumn } from "./columns.ts";
+import type { Row } from "./columns.ts";
 import { currentProcess, heartbeatMs, ownerLives } from "./process-identity.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 
@@ -8,13 +10,13 @@ import type { ProcessIdentity } from "./process-identity.ts";
 export interface Owners {
   readonly ownerId: string;
   /** Writes our row; inside a transaction. */
-  register(): void;
+  readonly register: () => void;
   /** Ids of owners with running runs that can no longer drive them. */
-  dead(): readonly string[];
+  readonly dead: () => readonly string[];
   /** Says that we live; inside a transaction. */
-  beat(): void;
+  readonly beat: () => void;
   /** Says that we drive nothing any more; inside a transaction. */
-  leave(): void;
+  readonly leave: () => void;
 }
 
 export function createOwners(database: DatabaseSync, clock: Clock): Owners {
@@ -27,7 +29,7 @@ export function createOwners(database: DatabaseSync, clock: Clock): Owners {
   return {
     ownerId,
     register: () => void insert.run(ownerId, self.machine, self.pid, self.processStart ?? null, clock.now(), clock.now()),
-    dead: () => running.all().filter((row) => !rowLives(row, self, clock.now())).map((row) => String(row["owner_id"])),
+    dead: () => running.all().filter((row) => !rowLives(row, self, clock.now())).map((row) => textColumn(row, "owner_id")),
     beat: () => void beat.run(clock.now(), ownerId),
     leave: () => void leave.run(clock.now(), ownerId),
   };
@@ -39,7 +41,7 @@ export function needsCheck(database: DatabaseSync, clock: Clock): boolean {
   const open = database.prepare("select * from owners where closed_at_ms is null and verified = 0").all();
   const dead = open.filter((row) => !rowLives(row, self, clock.now()));
   const mark = database.prepare("update owners set verified = 1 where owner_id = ?");
-  for (const row of dead) mark.run(String(row["owner_id"]));
+  for (const row of dead) mark.run(textColumn(row, "owner_id"));
   return dead.length > 0;
 }
 
@@ -62,13 +64,13 @@ export function createHeartbeat(clock: Clock, beat: () => Promise<void>): { star
   };
 }
 
-function rowLives(row: Record<string, unknown>, self: ProcessIdentity, nowMs: number): boolean {
+function rowLives(row: Row, self: ProcessIdentity, nowMs: number): boolean {
   const owner = {
-    machine: String(row["machine"]),
+    machine: textColumn(row, "machine"),
     pid: Number(row["pid"]),
-    processStart: row["process_start"] === null ? undefined : String(row["process_start"]),
+    processStart: optionalText(row, "process_start"),
     heartbeatAtMs: Number(row["heartbeat_at_ms"]),
-    closedAtMs: row["closed_at_ms"] === null ? undefined : Number(row["closed_at_ms"]),
+    closedAtMs: optionalNumber(row, "closed_at_ms"),
   };
   return ownerLives(owner, self, nowMs);
 }

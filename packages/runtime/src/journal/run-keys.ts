@@ -13,8 +13,6 @@ export interface RunKeys {
   create(run: { readonly runId: string; readonly tenant: string; readonly userId: string }): SealedBox;
   find(runId: string): RunKey;
   remove(runId: string): void;
-  /** Drops what is held in memory of a run. */
-  forget(runId: string): void;
 }
 
 /** Runs under way at once are far fewer; beyond it a key is unwrapped again. */
@@ -50,6 +48,5 @@ export function createRunKeys(database: DatabaseSync, masterKey: MasterKey): Run
       remove.run(runId);
       cache.delete(runId);
     },
-    forget: (runId) => void cache.delete(runId),
   };
 }

@@ -1,4 +1,5 @@
 import { CallgateError } from "@callgate/contract";
+import type { CallgateErrorCode } from "@callgate/contract";
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html).
 const BUSY = 5;
@@ -26,28 +27,26 @@ export function isCorrupt(error: unknown): boolean {
   return code === CORRUPT || code === NOTADB;
 }
 
+type Explained = readonly [code: CallgateErrorCode, afterPath: string];
+
+const damaged: Explained = ["JOURNAL_CORRUPT", "is damaged. The next start keeps it aside and begins a fresh journal"];
+const held: Explained = ["JOURNAL_LOCKED", "is held by another process. Nothing of it was written"];
+
+/** What a person is told, by primary result code; begins with the path of the journal. */
+const explanations: Readonly<Record<number, Explained>> = {
+  [FULL]: ["JOURNAL_UNAVAILABLE", "has no space left on its disk. Nothing of it was written; free some space or run `callgate runs prune`, then try again"],
+  [READONLY]: ["JOURNAL_UNAVAILABLE", "is read-only. Nothing of it was written; make the file and its folder writable, or set another state folder"],
+  [CANTOPEN]: ["JOURNAL_UNAVAILABLE", "cannot be opened. Check that its folder exists and is writable, or set another state folder"],
+  [IOERR]: ["JOURNAL_UNAVAILABLE", "is on a disk that reported an error. Nothing of it was written"],
+  [CORRUPT]: damaged,
+  [NOTADB]: damaged,
+  [BUSY]: held,
+  [LOCKED]: held,
+};
+
 /** Turns what SQLite threw into the journal's error. `what` begins the message, e.g. `Cannot append to run r1`. */
 export function toJournalError(error: unknown, what: string, path: string): CallgateError {
   if (CallgateError.is(error)) return error;
-  const init = { cause: error, details: { path } };
-  switch (sqliteCode(error)) {
-    case FULL:
-      return new CallgateError("JOURNAL_UNAVAILABLE", `${what}: no space is left for ${path}. Nothing of it was written; free some space or run \`callgate runs prune\`, then try again`, init);
-    case READONLY:
-      return new CallgateError("JOURNAL_UNAVAILABLE", `${what}: ${path} is read-only. Nothing of it was written; make the file and its folder writable, or set another state folder`, init);
-    case CANTOPEN:
-      return new CallgateError("JOURNAL_UNAVAILABLE", `${what}: ${path} cannot be opened. Check that its folder exists and is writable, or set another state folder`, init);
-    case IOERR:
-      return new CallgateError("JOURNAL_UNAVAILABLE", `${what}: the disk of ${path} reported an error. Nothing of it was written`, init);
-    case CORRUPT:
-    case NOTADB:
-      return new CallgateError("JOURNAL_CORRUPT", `${what}: ${path} is damaged. The next start keeps it aside and begins a fresh journal`, init);
-    case BUSY:
-    case LOCKED:
-      return new CallgateError("JOURNAL_LOCKED", `${what}: another process holds ${path}. Nothing of it was written`, init);
-    default: {
-      const why = error instanceof Error ? error.message : String(error);
-      return new CallgateError("JOURNAL_UNAVAILABLE", `${what}: ${why}`, init);
-    }
-  }
+  const [code, afterPath] = explanations[sqliteCode(error) ?? -1] ?? ["JOURNAL_UNAVAILABLE", `failed: ${error instanceof Error ? error.message : String(error)}`];
+  return new CallgateError(code, `${what}: ${path} ${afterPath}`, { cause: error, details: { path } });
 }

@@ -1,16 +1,15 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, Clock, Journal, RunStart } from "@callgate/contract";
+import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { MasterKey } from "../secrets/master-key.ts";
 import { eraseRun } from "./erase-run.ts";
 import { openDatabase } from "./open-database.ts";
-import { createHeartbeat, createOwners, needsCheck } from "./owners.ts";
-import { prepareEntries } from "./prepare-entries.ts";
-import type { PrepareSeams } from "./prepare-entries.ts";
+import { createOwners, needsCheck } from "./owners.ts";
 import { journalBytes, prune } from "./prune.ts";
 import type { PruneSeams } from "./prune.ts";
+import { createEntryReader } from "./read-entries.ts";
+import { createRunReader } from "./read-runs.ts";
 import { createRunKeys } from "./run-keys.ts";
-import { createRunOrder } from "./run-order.ts";
-import { createRunReader } from "./run-reader.ts";
+import { createRecorder } from "./recorder.ts";
 import { createRunWriter } from "./run-writer.ts";
 import { toJournalError } from "./sqlite-error.ts";
 import { createWriteQueue } from "./write-queue.ts";
@@ -61,14 +60,11 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs });
   const keys = createRunKeys(database, masterKey);
   const owners = createOwners(database, clock);
-  const writer = createRunWriter(database, keys);
-  const reader = createRunReader(database, { keys, owners, blobs });
+  const runs = createRunReader(database, { keys, owners });
+  const entries = createEntryReader(database, { keys, blobs });
   const pruneSeams: PruneSeams = { database, queue, blobs, owners };
-  const scope: PrepareSeams["scope"] = (runId) => queue.write({ durability: "lazy", what: `Cannot append to run ${runId}` }, () => writer.scope(runId));
-  const order = createRunOrder();
-  const heartbeat = createHeartbeat(clock, () => queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, owners.beat));
+  const recorder = createRecorder({ queue, owners, writer: createRunWriter(database, keys), blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
-  const running = new Set<string>();
   let isClosed = false;
 
   /** Guards what touches the file: not after `close`, and SQLite's errors become ours. */
@@ -85,39 +81,22 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     notices: keptAside === undefined ? [] : [`The journal was damaged. It was kept aside as ${keptAside}, and a fresh one was begun; runs recorded before are not listed`],
     begin: (run) =>
       guard(`Cannot begin run ${run.runId}`, async () => {
-        assertNames(run);
-        await queue.write({ durability: "lazy", what: `Cannot begin run ${run.runId}` }, () => {
-          owners.register();
-          writer.begin(run, owners.ownerId);
-        });
-        running.add(run.runId);
-        heartbeat.start();
+        await recorder.begin(run);
         housekeeper.runBegan();
       }),
-    append: (runId, entries, durability) =>
-      guard(`Cannot append to run ${runId}`, () =>
-        order.after(runId, prepareEntries({ blobs, blobBytes: limits.blobBytes, scope }, runId, entries), (prepared) =>
-          queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(runId, prepared)),
-        ),
-      ),
-    finish: (runId, finish) =>
-      guard(`Cannot finish run ${runId}`, async () => {
-        await order.after(runId, undefined, () => queue.write({ durability: "lazy", what: `Cannot finish run ${runId}` }, () => writer.finish(runId, finish)));
-        keys.forget(runId);
-        if (running.delete(runId) && running.size === 0) heartbeat.stop();
-      }),
-    readRun: (tenant, runId) => guard("Cannot read the journal", () => reader.readRun(tenant, runId)),
-    readEntries: (tenant, runId, read) => guard("Cannot read the journal", () => reader.readEntries(tenant, runId, read?.clear ?? false)),
-    readResult: (tenant, runId, number) => guard("Cannot read the journal", () => reader.readResult(tenant, runId, number)),
-    listRuns: (filter) => guard("Cannot read the journal", () => reader.listRuns(filter)),
+    append: (runId, added, durability) => guard(`Cannot append to run ${runId}`, () => recorder.append(runId, added, durability)),
+    finish: (runId, finish) => guard(`Cannot finish run ${runId}`, () => recorder.finish(runId, finish)),
+    readRun: (tenant, runId) => guard("Cannot read the journal", () => runs.readRun(tenant, runId)),
+    readEntries: (tenant, runId, read) => guard("Cannot read the journal", () => entries.readEntries(tenant, runId, read?.clear ?? false)),
+    readResult: (tenant, runId, number) => guard("Cannot read the journal", () => entries.readResult(tenant, runId, number)),
+    listRuns: (filter) => guard("Cannot read the journal", () => runs.listRuns(filter)),
     erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, keys, { tenant, runId })),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable, clock.now())),
     async close() {
       if (isClosed) return;
       isClosed = true;
-      heartbeat.stop();
-      await Promise.all([housekeeper.idle(), order.idle()]);
-      await queue.write({ durability: "lazy", what: "Cannot close the journal" }, owners.leave).catch(() => undefined); // Then the pid tells.
+      await housekeeper.idle();
+      await recorder.close();
       await queue.idle();
       database.close();
     },
@@ -141,13 +120,4 @@ async function keepLimits(seams: PruneSeams, limits: JournalLimits, nowMs: numbe
   const isTooLarge = journalBytes(seams.database) > limits.maxBytes;
   // A tenth below the cap, so that not every look prunes.
   await prune(seams, { olderThanMs: limits.maxAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) }, nowMs);
-}
-
-/** Names are compared as SQLite keeps them: a half of a surrogate pair would come back as another name. */
-function assertNames({ runId, principal }: RunStart): void {
-  for (const name of [runId, principal.tenant, principal.user, principal.agent ?? "", principal.task ?? ""]) {
-    if (!name.isWellFormed() || name.includes("\0")) {
-      throw new CallgateError("USAGE", `Cannot begin run ${JSON.stringify(runId)}: ${JSON.stringify(name)} is no name (it holds a NUL or half a character)`);
-    }
-  }
 }

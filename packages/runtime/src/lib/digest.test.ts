@@ -9,6 +9,13 @@ describe("digestOf", () => {
     expect(digestOf({})).toBe("sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
   });
 
+  test("out-006: has a digest for half a surrogate pair, and no other text has the same", () => {
+    const values = ["\ud800", "\ud801", "\ufffd", "\\ud800", "\\\\ud800", "surrogates:\ud800", ["\ud800"], { "\ud800": 1 }, { "\\ud800": 1 }];
+    expect(new Set(values.map(digestOf)).size).toBe(values.length);
+    expect(digestOf({ a: "\ud800", b: 1 })).toBe(digestOf({ b: 1, a: "\ud800" }));
+    expect(() => digestOf({ a: "\ud800", b: Number.NaN })).toThrow("Cannot digest");
+  });
+
   test("refuses a value JSON has no word for", () => {
     for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1n, { a: [Number.NaN] }]) {
       expect(() => digestOf(value)).toThrow(expect.objectContaining({ code: "ASSERTION" }) as Error);

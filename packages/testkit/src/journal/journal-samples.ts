@@ -123,7 +123,12 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
       return entry.answer === undefined ? entry : { ...entry, answer: unclear(entry.answer) };
     case "result":
       return { ...entry, value: unclear(entry.value) };
-    default:
+    case "checked":
+    case "call-decided":
+    case "call-refused":
+    case "console":
+    case "text":
+    case "progress":
       return entry;
   }
 }

@@ -1,0 +1,103 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { CallError, Digest, RunFilter, RunRecord, RunStart, RunStatus, RunTokens } from "@callgate/contract";
+import { bytesColumn, optionalNumber, optionalText, textColumn } from "./columns.ts";
+import type { Row } from "./columns.ts";
+import type { Owners } from "./owners.ts";
+import { openPayload, payloadPlace } from "./payload.ts";
+import type { Payload } from "./payload.ts";
+import type { RunKeys } from "./run-keys.ts";
+import { finishPosition, programPosition } from "./run-writer.ts";
+
+/** Reads the heads of runs. Every query names the tenant; what belongs to another is not there. */
+export interface RunReader {
+  readonly readRun: (tenant: string, runId: string) => RunRecord | undefined;
+  readonly listRuns: (filter: RunFilter) => readonly RunRecord[];
+}
+
+const DEFAULT_LIMIT = 50;
+
+const runColumns = `
+  r.*,
+  (select count(*) from entries e where e.run_id = r.run_id and e.kind = 'call-issued' and e.seq is not null) as call_count,
+  case when r.status = 'running' then (select max(e.at_ms) from entries e where e.run_id = r.run_id) end as last_at_ms`;
+
+export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
+  const selectRun = database.prepare(`select ${runColumns} from runs r where r.tenant = ? and r.run_id = ?`);
+  // A run whose owner died reads as crashed, so a filter on status has to know the dead owners.
+  const selectRuns = database.prepare(`
+    select ${runColumns} from runs r
+    where r.tenant = :tenant and r.started_at_ms < :beforeMs
+      and (:status is null or :status = case when r.status = 'running' and r.owner in (select value from json_each(:dead)) then 'crashed' else r.status end)
+    order by r.started_at_ms desc, r.rowid desc limit :limit`);
+  const selectPayload = database.prepare("select sealed from payloads where tenant = ? and run_id = ? and position = ?");
+
+  /** Texts of the run that are sealed; none once it was erased, or without its key. */
+  function textsOf(run: Row, position: number): NonNullable<Payload["texts"]> {
+    const runId = textColumn(run, "run_id");
+    const row = selectPayload.get(textColumn(run, "tenant"), runId, position);
+    const key = row === undefined ? undefined : keys.find(runId);
+    if (row === undefined || key?.kind !== "box") return {};
+    return openPayload(key.box, bytesColumn(row, "sealed"), payloadPlace(runId, position))?.texts ?? {};
+  }
+
+  function toRecord(row: Row, dead: readonly string[]): RunRecord {
+    return { ...startOf(row, textsOf(row, programPosition)["programText"]), ...endOf(row, dead, textsOf(row, finishPosition)["error"]), callCount: Number(row["call_count"]) };
+  }
+
+  return {
+    readRun(tenant, runId) {
+      const row = selectRun.get(tenant, runId);
+      return row === undefined ? undefined : toRecord(row, owners.dead());
+    },
+    listRuns({ tenant, status, limit, beforeMs }) {
+      const dead = owners.dead();
+      const filter = { tenant, status: status ?? null, dead: JSON.stringify(dead), beforeMs: beforeMs ?? Number.MAX_SAFE_INTEGER, limit: limit ?? DEFAULT_LIMIT };
+      return selectRuns.all(filter).map((row) => toRecord(row, dead));
+    },
+  };
+}
+
+/** What `head` of the table `runs` holds. */
+type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion"> & Pick<RunStart["principal"], "roles" | "claims">;
+
+function startOf(row: Row, programText: unknown): RunStart {
+  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion } = JSON.parse(textColumn(row, "head")) as RunHead;
+  const [agent, task, replayOf] = [optionalText(row, "agent"), optionalText(row, "task"), optionalText(row, "replay_of")];
+  return {
+    runId: textColumn(row, "run_id"),
+    kind: textColumn(row, "kind") as RunStart["kind"],
+    principal: { tenant: textColumn(row, "tenant"), user: textColumn(row, "user_id"), ...(agent === undefined ? {} : { agent }), ...(task === undefined ? {} : { task }), roles, claims },
+    startedAtMs: Number(row["started_at_ms"]),
+    lane: textColumn(row, "lane") as RunStart["lane"],
+    language,
+    programText: typeof programText === "string" ? programText : undefined,
+    programDigest: optionalText(row, "program_digest") as Digest | undefined,
+    seed,
+    limits,
+    driver,
+    interfaces,
+    policyVersion,
+    ...(replayOf === undefined ? {} : { replayOf }),
+  };
+}
+
+/** How the run stands. A run whose owner died is crashed, whatever its row says: nobody was left to write it. */
+function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
+  const resultNumber = optionalNumber(row, "result_number");
+  const status = textColumn(row, "status") as RunStatus;
+  const owner = optionalText(row, "owner");
+  if (status === "running" && owner !== undefined && dead.includes(owner)) {
+    const endedAtMs = optionalNumber(row, "last_at_ms") ?? Number(row["started_at_ms"]);
+    return { status: "crashed", endedAtMs, error: interrupted, tokens: undefined, resultNumber };
+  }
+  const kept = optionalText(row, "finish");
+  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens: RunTokens; readonly error?: CallError });
+  return { status, endedAtMs: optionalNumber(row, "ended_at_ms"), error: (sealedError as CallError | undefined) ?? finish?.error, tokens: finish?.tokens, resultNumber };
+}
+
+const interrupted: CallError = {
+  code: "RUN_INTERRUPTED",
+  message: "The process that ran the program ended before the run did. Calls with a recorded end stand as recorded; a write that was issued and has no recorded end may or may not have happened",
+  tool: "",
+  retryable: false,
+};

@@ -1,0 +1,125 @@
+import type { JsonValue } from "@callgate/contract";
+import type { PointerTree } from "./pointer-tree.ts";
+
+/** UTF-8 bytes of JSON a summary has at most (contract, `Redactor`). */
+export const summaryBytes = 4096;
+
+export interface SummarizeOptions {
+  readonly sensitive: PointerTree | undefined;
+  /** What stands for a sensitive value. */
+  readonly hash: (value: unknown) => string;
+  /** Takes known secrets out of a text. */
+  readonly text: (text: string) => string;
+  /** Length of the longest text that `text` looks for. */
+  readonly longestForm: number;
+}
+
+/** How much of a value one try shows. */
+interface Detail {
+  readonly items: number;
+  readonly keys: number;
+  readonly chars: number;
+  readonly depth: number;
+}
+
+/** From generous to scant; the first that fits is taken. */
+const details: readonly Detail[] = [
+  { items: 20, keys: 40, chars: 400, depth: 6 },
+  { items: 5, keys: 20, chars: 120, depth: 4 },
+  { items: 2, keys: 10, chars: 60, depth: 3 },
+  { items: 1, keys: 5, chars: 30, depth: 2 },
+];
+
+/** Values looked at in one try, so that the cost does not grow with the value. */
+const MAX_NODES = 400;
+
+const MAX_KEY_CHARS = 80;
+
+/**
+ * Makes the bounded picture of a value that may be written down: the first items, keys and characters, with the number
+ * of those left out; sensitive parts as hashes. Never fails: what JSON has no word for is named in brackets.
+ *
+ * Cost: bounded, whatever the size of the value, apart from the list of an object's keys.
+ */
+export function summarize(value: unknown, options: SummarizeOptions): JsonValue {
+  for (const detail of details) {
+    const summary = summarizeOnce(value, detail, options);
+    if (Buffer.byteLength(JSON.stringify(summary)) <= summaryBytes) return summary;
+  }
+  return describeShape(value);
+}
+
+function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions): JsonValue {
+  let nodes = 0;
+
+  function visit(value: unknown, sensitive: PointerTree | undefined, depth: number): JsonValue {
+    nodes += 1;
+    if (sensitive?.isSensitive === true) return options.hash(value);
+    if (typeof value === "string") return cut(value, detail.chars, options);
+    if (value === null || typeof value === "boolean") return value;
+    if (typeof value === "number") return Number.isFinite(value) ? value : `[${value}]`;
+    if (!isPlain(value)) return describeShape(value);
+    if (depth >= detail.depth || nodes > MAX_NODES) return describeShape(value);
+    return Array.isArray(value) ? visitArray(value, sensitive, depth) : visitObject(value as Readonly<Record<string, unknown>>, sensitive, depth);
+  }
+
+  function visitArray(value: readonly unknown[], sensitive: PointerTree | undefined, depth: number): JsonValue {
+    const shown: JsonValue[] = [];
+    // One more than allowed is shown: "1 more" would take its place.
+    const limit = value.length <= detail.items + 1 ? value.length : detail.items;
+    for (let index = 0; index < limit && nodes <= MAX_NODES; index += 1) shown.push(visit(value[index], sensitive?.below(String(index)), depth + 1));
+    if (shown.length < value.length) shown.push(`… ${value.length - shown.length} more of ${value.length} items`);
+    return shown;
+  }
+
+  function visitObject(value: Readonly<Record<string, unknown>>, sensitive: PointerTree | undefined, depth: number): JsonValue {
+    const keys = Object.keys(value);
+    const shown: [string, JsonValue][] = [];
+    const limit = keys.length <= detail.keys + 1 ? keys.length : detail.keys;
+    for (const key of keys.slice(0, limit)) {
+      if (nodes > MAX_NODES) break;
+      shown.push([cut(key, MAX_KEY_CHARS, options), visit(value[key], sensitive?.below(key), depth + 1)]);
+    }
+    if (shown.length < keys.length) shown.push(["…", `${keys.length - shown.length} more of ${keys.length} properties`]);
+    return Object.fromEntries(shown); // Defines `__proto__` like any other name.
+  }
+
+  return visit(root, options.sensitive, 0);
+}
+
+/** Without secrets, and at most `maxChars` of it, never half a character. */
+function cut(text: string, maxChars: number, { text: redact, longestForm }: SummarizeOptions): string {
+  if (text.length <= maxChars) return redact(text);
+  const isLong = text.length > maxChars + 2 * longestForm;
+  const redacted = redact(isLong ? text.slice(0, maxChars + 2 * longestForm) : text);
+  // The end of a slice may hold the first half of a secret, which nobody would know for one.
+  const safe = isLong ? redacted.slice(0, Math.max(0, redacted.length - longestForm)) : redacted;
+  if (safe.length <= maxChars && !isLong) return safe;
+  return `${sliceWhole(safe, maxChars)}… (${text.length} characters)`;
+}
+
+/** The first `maxChars` UTF-16 units, without a half of a surrogate pair at the end. */
+function sliceWhole(text: string, maxChars: number): string {
+  return text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Kind and size, nothing of the content. */
+function describeShape(value: unknown): string {
+  if (typeof value === "string") return `[text of ${value.length} characters]`;
+  if (typeof value === "bigint") return value.toString().length <= 40 ? `${value}n` : `[bigint]`;
+  if (typeof value !== "object" || value === null) return `[${typeof value}]`;
+  if (Array.isArray(value)) return `[array of ${value.length}]`;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
+  if (value instanceof Map) return `[map of ${value.size}]`;
+  if (value instanceof Set) return `[set of ${value.size}]`;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
+  if (value instanceof Error) return "[error]";
+  return `[object of ${Object.keys(value).length} properties]`;
+}
