@@ -110,7 +110,7 @@ export interface RunFilter {
 }
 
 export interface PruneOptions {
-  /** Runs that ended before this are removed. */
+  /** Runs that ended before this, in milliseconds since the epoch, are removed. */
   readonly olderThanMs?: number;
   /** Oldest ended runs are removed until the journal is below this. */
   readonly maxBytes?: number;

@@ -17,15 +17,14 @@ export interface PruneSeams {
 }
 
 /**
- * Removes ended runs, oldest first: those that ended more than `olderThanMs` before `nowMs`, then as many as it takes to
+ * Removes ended runs, oldest first: those that ended before `olderThanMs`, then as many as it takes to
  * be below `maxBytes` (file and blobs together). Running and suspended runs stay, whatever their age.
  */
-export async function prune(seams: PruneSeams, options: PruneOptions, nowMs: number): Promise<{ readonly runs: number; readonly bytes: number }> {
+export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
   const before = journalBytes(seams.database);
-  const endedBefore = options.olderThanMs === undefined ? undefined : nowMs - options.olderThanMs;
   let runs = 0;
   for (;;) {
-    const removed = await removeChunk(seams, endedBefore ?? 0, CHUNK_RUNS);
+    const removed = await removeChunk(seams, options.olderThanMs ?? 0, CHUNK_RUNS);
     if (removed === 0) break;
     runs += removed;
   }

@@ -11,8 +11,7 @@ async function createStore(): Promise<JournalStore> {
   const folder = await mkdtemp(join(tmpdir(), "callgate-journal-"));
   const blobs = createFileBlobs({ folder: join(folder, "blobs") });
   const masterKey = createMasterKey(Buffer.alloc(32, 7));
-  let nowMs = 0;
-  const clock = { ...virtualClock(), now: () => nowMs };
+  const clock = virtualClock();
   return {
     blobs,
     open: () => createSqliteJournal({ path: join(folder, "journal.db"), blobs, masterKey, clock }),
@@ -20,7 +19,6 @@ async function createStore(): Promise<JournalStore> {
       const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile() && !entry.name.endsWith("-shm"));
       return Buffer.concat(await Promise.all(names.map((entry) => readFile(join(entry.parentPath, entry.name)))));
     },
-    setTime: (ms) => void (nowMs = ms),
     dispose: () => rm(folder, { recursive: true }),
   };
 }

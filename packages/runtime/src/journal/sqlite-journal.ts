@@ -91,7 +91,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     readResult: (tenant, runId, number) => guard("Cannot read the journal", () => entries.readResult(tenant, runId, number)),
     listRuns: (filter) => guard("Cannot read the journal", () => runs.listRuns(filter)),
     erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, keys, { tenant, runId })),
-    prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable, clock.now())),
+    prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable)),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -119,5 +119,5 @@ function createHousekeeper(look: () => Promise<unknown>): { runBegan(): void; id
 async function keepLimits(seams: PruneSeams, limits: JournalLimits, nowMs: number): Promise<void> {
   const isTooLarge = journalBytes(seams.database) > limits.maxBytes;
   // A tenth below the cap, so that not every look prunes.
-  await prune(seams, { olderThanMs: limits.maxAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) }, nowMs);
+  await prune(seams, { olderThanMs: nowMs - limits.maxAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) });
 }
