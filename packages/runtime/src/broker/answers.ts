@@ -32,8 +32,8 @@ export function createAnswers(clock: Clock): Answers {
     max: MAX_ANSWERS,
     maxSize: MAX_CHARS,
     sizeCalculation: ({ wire }) => wire.json.length + 100,
-    // Our clock, and no timer of its own.
-    perf: { now: () => clock.monotonic() },
+    // Our clock, and no timer of its own. lru-cache takes the time 0 for "never expires".
+    perf: { now: () => clock.monotonic() + 1 },
     ttlResolution: 0,
   });
   const underWay = new Map<string, Flight>();

@@ -142,6 +142,8 @@ export interface Known {
   readonly argsDigest: Digest;
   /** JSON Pointers into the output. */
   readonly sensitiveOutput: readonly string[];
+  /** Clear values of sensitive arguments, which no record may hold. */
+  readonly sensitiveValues: readonly string[];
 }
 
 /** A call whose tool, arguments and key are known. Nothing of it changes any more. */

@@ -3,6 +3,7 @@ import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgat
 import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
 import { withEffect } from "./ended.ts";
 import type { LateEnd } from "./perform.ts";
+import { withoutValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
 
 /**
@@ -14,7 +15,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   state.over = true;
   const { outcome } = end;
   const durationMs = Math.max(0, seams.clock.monotonic() - end.startedMs - state.personMs);
-  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: outcome.error }) };
+  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, known.sensitiveValues) }) };
   record.add({
     kind: "call-ended",
     atMs: seams.clock.now(),
@@ -65,7 +66,7 @@ export async function recordLate(scope: CallScope, known: Known, late: LateEnd):
     seq: request.seq,
     effectStatus,
     ...(late.kind === "value" ? lateValue(scope, known, late.value) : {}),
-    ...(error === undefined ? {} : { error }),
+    ...(error === undefined ? {} : { error: withoutValues(error, known.sensitiveValues) }),
   };
   seams.emit({ kind: "call-late", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effectStatus });
   await seams.journal.append(request.runId, [entry], "lazy");

@@ -6,6 +6,7 @@ import { idempotencyKey } from "./idempotency-key.ts";
 import { readArguments, unreadableDigest } from "./read-arguments.ts";
 import type { IssuedArguments } from "./read-arguments.ts";
 import { resolve, shownName } from "./resolve.ts";
+import { sensitiveValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
 
 /** A call as it came in, with what could be found out at once. */
@@ -29,6 +30,7 @@ export function announce(scope: CallScope): OpenedCall {
     effect: isEnded(tool) ? "write" : tool.tool.effect,
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
     sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
+    sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
   };
   const args = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
   seams.emit({ kind: "call-requested", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effect: known.effect, args });
@@ -40,7 +42,7 @@ function orFault<Stage>(scope: CallScope, stage: () => Stage): Stage | Ended {
   try {
     return stage();
   } catch (fault) {
-    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", argsDigest: unreadableDigest, sensitiveOutput: [""] }, fault);
+    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", argsDigest: unreadableDigest, sensitiveOutput: [""], sensitiveValues: [] }, fault);
   }
 }
 

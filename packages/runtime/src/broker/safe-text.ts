@@ -5,8 +5,8 @@ const MAX_CHARS = 2_000;
 /** Beyond this nothing is even looked at: the patterns below are linear, but not free. */
 const MAX_SCANNED_CHARS = 64 * 1024;
 
-// Lines of a stack end in a position or name engine code; "at noon" does not.
-const STACK_LINE = /^[ \t]*at [^\n]*(?::\d+\)?|\((?:native|<anonymous>)\)|<anonymous>)[ \t]*$\n?/gm;
+// Lines of a stack are indented and end in a position or name engine code; "at noon" does not.
+const STACK_LINE = /^[ \t]+at [^\n]*(?::\d+\)?|\((?:native|<anonymous>)\)|<anonymous>)[ \t]*$\n?/gm;
 const FILE_URL = /\bfile:\/\/[^\s'"`)\]]*/g;
 const INTERNAL = /\bnode:internal[^\s'"`)\]]*/g;
 // Not inside a URL or a longer path; roots under which a machine keeps its own things.

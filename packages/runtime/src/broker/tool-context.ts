@@ -1,6 +1,7 @@
 import { ToolError } from "@callgate/contract";
-import type { Artifact, ArtifactInput, JsonObject, ToolContext, ToolLogger } from "@callgate/contract";
+import type { Artifact, ArtifactInput, JsonObject, Principal, ToolContext, ToolLogger } from "@callgate/contract";
 import type { ReadyCall } from "./call.ts";
+import { freezeArguments } from "./frozen-arguments.ts";
 
 export interface ContextInit {
   readonly signal: AbortSignal;
@@ -13,7 +14,8 @@ export function createToolContext(call: ReadyCall, { signal, store }: ContextIni
   const { seams, request, safe } = call;
   return Object.freeze<ToolContext>({
     signal,
-    principal: request.principal,
+    // The run's own object decides about later calls; a tool gets a copy it cannot write to.
+    principal: freezeArguments(request.principal).value as Principal,
     runId: request.runId,
     callId: request.callId,
     idempotencyKey: call.idempotencyKey,

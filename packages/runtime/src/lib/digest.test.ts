@@ -39,6 +39,11 @@ describe("digestOfWire", () => {
     );
   });
 
+  test("tells a tagged value from the plain object that spells its tag", () => {
+    const { json } = encodeValue(undefined);
+    expect(digestOfWire({ json, tagged: true })).not.toBe(digestOfWire({ json, tagged: false }));
+  });
+
   test("tells undefined from null", () => {
     expect(digestOfWire(encodeValue({ a: undefined }))).not.toBe(digestOfWire(encodeValue({ a: null })));
   });

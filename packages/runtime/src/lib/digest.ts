@@ -14,14 +14,26 @@ import canonicalize from "canonicalize";
  * Errors: ASSERTION for what JSON has no word for (undefined at the top, NaN, ±Infinity, BigInt, cycles).
  */
 export function digestOf(value: unknown): Digest {
-  const text = canonicalText(value) ?? canonicalText(withoutLoneSurrogates(value));
-  if (text === undefined) throw new CallgateError("ASSERTION", "Cannot digest a value that JSON has no word for");
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return hashOf(canonical(value));
 }
 
-/** Digest of a value as it crosses the wall; what replay compares. The same for `{a, b}` and `{b, a}`. */
+/**
+ * Digest of a value as it crosses the wall; what replay compares. The same for `{a, b}` and `{b, a}`, and never the same
+ * for a tagged value and the plain object that spells its tag.
+ */
 export function digestOfWire(wire: WireValue): Digest {
-  return digestOf(JSON.parse(wire.json));
+  const tree: unknown = JSON.parse(wire.json);
+  return hashOf(wire.tagged ? `tagged ${canonical(tree)}` : canonical(tree));
+}
+
+function canonical(value: unknown): string {
+  const text = canonicalText(value) ?? canonicalText(withoutLoneSurrogates(value));
+  if (text === undefined) throw new CallgateError("ASSERTION", "Cannot digest a value that JSON has no word for");
+  return text;
+}
+
+function hashOf(text: string): Digest {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
 function canonicalText(value: unknown): string | undefined {
