@@ -80,6 +80,6 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
 }
 
 /** A refusal in the form MCP clients expect. */
-export function rpcError(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
+function rpcError(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }, { status, headers });
 }

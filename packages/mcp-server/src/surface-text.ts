@@ -2,7 +2,7 @@ import type { Gate, NamespaceView, Principal } from "@callgate/contract";
 import type { GateToolName } from "./tool-definitions.ts";
 
 /** Catalogs whose declarations are at most this long are shown whole, so that no turn is spent on looking. */
-export const inlineTokens = 1_500;
+const inlineTokens = 1_500;
 /** Namespaces named in a description. */
 const NAMESPACES_SHOWN = 40;
 

@@ -6,7 +6,7 @@ export interface PagingBounds {
 }
 
 /** Enough for the largest real servers many times over; a server beyond is broken or hostile (security mcp-004). */
-export const pagingBounds: PagingBounds = { maxPages: 500, maxItems: 20_000 };
+const pagingBounds: PagingBounds = { maxPages: 500, maxItems: 20_000 };
 
 /**
  * Follows `nextCursor` to the end.

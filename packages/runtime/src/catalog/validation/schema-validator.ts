@@ -4,6 +4,7 @@ import { ajvFor, dialectOf } from "./ajv-for-schema.ts";
 import { createIssueDescriber } from "./describe-issues.ts";
 import type { IssueDescriber } from "./describe-issues.ts";
 import { normalizeDialect } from "../schema/normalize-dialect.ts";
+import { numbersForBigInts } from "./numbers-for-bigints.ts";
 
 /** Issues past this many are counted, not listed. */
 const maxIssues = 20;
@@ -27,8 +28,10 @@ export function createSchemaValidator(schema: JsonSchema): SchemaValidator {
     try {
       check ??= compile();
       if (check(value) === true) return { kind: "ok", value };
+      const inNumbers = numbersForBigInts(value);
+      if (inNumbers !== value && check(inNumbers) === true) return { kind: "ok", value };
       describer ??= createIssueDescriber(normalizeDialect(schema), dialectOf(schema));
-      const issues = describer.describe(value);
+      const issues = describer.describe(inNumbers);
       return { kind: "invalid", issues: issues.length > 0 ? bounded(issues) : [{ path: "", message: "does not match the schema" }] };
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
