@@ -1,1 +1,2 @@
-export {};
+export { createTypeScriptChecker } from "./typescript-checker.ts";
+export type { TypeScriptCheckerOptions } from "./typescript-checker.ts";

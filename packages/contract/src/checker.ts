@@ -14,7 +14,7 @@ export interface NamespaceDeclaration {
 }
 
 export interface CheckRequest {
-  /** As it came from the model: fenced, with prose, any accepted form. */
+  /** The program, in any accepted form. A `Checker` gets it already taken out of its fence and within the pre-scan's bounds. */
   readonly text: string;
   readonly namespaces: readonly NamespaceDeclaration[];
   readonly limits: Pick<RunLimits, "sourceBytes">;
@@ -28,7 +28,10 @@ export type Lane = "query" | "execute";
 /** How the program was written; the report says which form was found. */
 export type ProgramForm = "script" | "arrow" | "function" | "export_default" | "expression";
 
-/** Something said about the program. Lines and columns are those of the model's own text, from 1. */
+/**
+ * Something said about the program. Lines and columns count from 1; a `Checker` gives those of the text it got, and
+ * everyone else sees those of the model's own text, because the check stage moves them.
+ */
 export interface Diagnostic {
   readonly severity: "error" | "warning" | "advice";
   /** `TS2339`, `IMPORT_NOT_ALLOWED`, `FLOATING_PROMISE`, ... */
@@ -65,8 +68,9 @@ export type CheckReport =
       readonly form: ProgramForm;
       /** The executable text; see `GuestJob.code`. */
       readonly code: string;
-      /** Adds to a line of `code` to get the line of the model's text. Columns are equal except on `shiftedLines`. */
+      /** Added to a line of `code` it gives the line of the text. Columns are equal except on `shiftedLines`. */
       readonly lineOffset: number;
+      /** `line` is one of `code`; `columns`, added to a column of it, gives the column of the text. */
       readonly shiftedLines: readonly { readonly line: number; readonly columns: number }[];
       readonly diagnostics: readonly Diagnostic[];
       readonly repairs: readonly Repair[];

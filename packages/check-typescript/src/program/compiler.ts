@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+import type { Environment } from "./environment.ts";
+import { guestLibText } from "./guest-lib.ts";
+
+/** How a program is read: TypeScript, or JavaScript with the leniency TypeScript has for it. */
+export type Flavour = "ts" | "js";
+
+export interface Compiled {
+  readonly program: ts.Program;
+  readonly checker: ts.TypeChecker;
+  readonly file: ts.SourceFile;
+  readonly flavour: Flavour;
+}
+
+export interface Compiler {
+  /** Parses with the options every program is parsed with; parents are set. */
+  parse(text: string, flavour: Flavour): ts.SourceFile;
+  /** A program of one parsed file among the declarations of an environment. Nothing is checked until something is asked. */
+  compile(file: ts.SourceFile, flavour: Flavour, environment: Environment): Compiled;
+}
+
+const guestLibName = "/guest-lib.d.ts";
+const libFolder = "/lib";
+
+const sharedOptions: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  moduleDetection: ts.ModuleDetectionKind.Force,
+  lib: ["lib.es2023.d.ts"],
+  types: [],
+  noEmit: true,
+  noResolve: true,
+  skipLibCheck: true,
+  strict: true,
+  // A caught value may be anything, and programs read `error.code` of it.
+  useUnknownInCatchVariables: false,
+  noImplicitThis: false,
+  strictPropertyInitialization: false,
+  strictBuiltinIteratorReturn: false,
+  allowUnreachableCode: true,
+  allowUnusedLabels: true,
+  isolatedModules: false,
+};
+// Without noImplicitAny TypeScript types `[]` as never[], so it stays on and its findings are left out; for JavaScript
+// it is off, which is what makes `{}` and `[]` open there.
+const optionsOf: Readonly<Record<Flavour, ts.CompilerOptions>> = {
+  ts: sharedOptions,
+  js: { ...sharedOptions, allowJs: true, checkJs: true, noImplicitAny: false },
+};
+
+const programName: Readonly<Record<Flavour, string>> = { ts: "/program.ts", js: "/program.js" };
+
+/** Keeps parsed and bound declarations, and the last program of each flavour, so that a check costs what the program costs. */
+export function createCompiler(): Compiler {
+  const realLibFolder = dirname(createRequire(import.meta.url).resolve("typescript"));
+  const libs = new Map<string, ts.SourceFile | undefined>();
+  const guestLib = declarationFile(guestLibName, guestLibText);
+  const last: Partial<Record<Flavour, ts.Program>> = {};
+
+  const readLib = (fileName: string): ts.SourceFile | undefined => {
+    if (!libs.has(fileName)) libs.set(fileName, declarationFile(fileName, readFileSync(join(realLibFolder, fileName.slice(libFolder.length + 1)), "utf8")));
+    return libs.get(fileName);
+  };
+
+  return {
+    parse: (text, flavour) => ts.createSourceFile(programName[flavour], text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, true, flavour === "ts" ? ts.ScriptKind.TS : ts.ScriptKind.JS),
+    compile(file, flavour, environment) {
+      const files = new Map<string, ts.SourceFile>([[guestLibName, guestLib], [programName[flavour], file]]);
+      for (const declarations of environment.files) files.set(declarations.fileName, declarations);
+      const host: ts.CompilerHost = {
+        getSourceFile: (fileName) => files.get(fileName) ?? (fileName.startsWith(`${libFolder}/`) ? readLib(fileName) : undefined),
+        getDefaultLibFileName: () => `${libFolder}/lib.d.ts`,
+        getDefaultLibLocation: () => libFolder,
+        getCurrentDirectory: () => "/",
+        getCanonicalFileName: (fileName) => fileName,
+        useCaseSensitiveFileNames: () => true,
+        getNewLine: () => "\n",
+        fileExists: (fileName) => files.has(fileName),
+        readFile: () => undefined,
+        directoryExists: () => false,
+        writeFile: () => undefined,
+      };
+      // The module indicator is what makes the file a module; `force` is applied by the program only when it parses itself.
+      const program = ts.createProgram({ rootNames: [...files.keys()], options: optionsOf[flavour], host, ...(last[flavour] === undefined ? {} : { oldProgram: last[flavour] }) });
+      last[flavour] = program;
+      return { program, checker: program.getTypeChecker(), file, flavour };
+    },
+  };
+}
+
+/** Parsed once, bound by its first program and shared by all later ones. */
+export function declarationFile(fileName: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(fileName, text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, false, ts.ScriptKind.TS);
+}

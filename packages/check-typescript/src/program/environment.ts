@@ -1,0 +1,65 @@
+import type { Effect } from "@callgate/contract";
+import ts from "typescript";
+import { declarationFile } from "./compiler.ts";
+
+/** A namespace as it is kept: parsed once, found again by its key. */
+export interface KnownNamespace {
+  readonly namespace: string;
+  readonly file: ts.SourceFile;
+  /** Tool identifier within the namespace → effect. */
+  readonly tools: ReadonlyMap<string, Effect>;
+}
+
+/** All that the programs of one catalog are checked against. */
+export interface Environment {
+  readonly files: readonly ts.SourceFile[];
+  readonly namespaces: ReadonlyMap<string, KnownNamespace>;
+  readonly indexFile: ts.SourceFile;
+  /** The namespace whose declarations a file holds. */
+  namespaceOf(file: ts.SourceFile): KnownNamespace | undefined;
+}
+
+/**
+ * Reads the declarations of one namespace.
+ *
+ * `unknown` becomes `any`: a tool that does not say what it returns must not make every use of it an error, and what
+ * is unknown in an argument takes anything either way. Positions stay.
+ */
+export function knownNamespace(namespace: string, text: string, tools: ReadonlyMap<string, Effect>): KnownNamespace {
+  const fileName = `/tools/${namespace}.d.ts`;
+  const parsed = declarationFile(fileName, text);
+  const places: number[] = [];
+  const visit = (node: ts.Node): void => {
+    if (node.kind === ts.SyntaxKind.UnknownKeyword) places.push(node.end - "unknown".length);
+    ts.forEachChild(node, visit);
+  };
+  visit(parsed);
+  if (places.length === 0) return { namespace, file: parsed, tools };
+  let loose = "";
+  let done = 0;
+  for (const place of places) {
+    loose += `${text.slice(done, place)}any    `;
+    done = place + "unknown".length;
+  }
+  return { namespace, file: declarationFile(fileName, loose + text.slice(done)), tools };
+}
+
+/** Puts namespaces together as the module `tools` and the global of that name. */
+export function createEnvironment(namespaces: readonly KnownNamespace[]): Environment {
+  const byName = new Map(namespaces.map((known) => [known.namespace, known]));
+  const byFile = new Map(namespaces.map((known) => [known.file, known]));
+  const indexFile = declarationFile("/tools.d.ts", indexText([...byName.keys()]));
+  return { files: [...byFile.keys(), indexFile], namespaces: byName, indexFile, namespaceOf: (file) => byFile.get(file) };
+}
+
+function indexText(namespaces: readonly string[]): string {
+  return `declare module "tools" {
+${namespaces.map((namespace) => `  export * as ${namespace} from "tools/${namespace}";`).join("\n")}
+  interface FoundTool { name: string; namespace: string; line: string; signature: string; [key: string]: any }
+  /** Tools that fit a description of what is wanted. */
+  export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "name" | "line" | "signature" | "full" }): Promise<FoundTool[]>;
+  export function describe(names: string | readonly string[]): Promise<FoundTool[]>;
+}
+declare var tools: typeof import("tools");
+`;
+}

@@ -1,0 +1,170 @@
+import ts from "typescript";
+import { blanksFor } from "./edited-text.ts";
+import type { Edit } from "./edited-text.ts";
+import type { Environment, KnownNamespace } from "./environment.ts";
+import { error, warning } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { nearest } from "./nearest.ts";
+import { walk } from "./walk.ts";
+
+/** One import, apart from the place it stood in. */
+export interface ImportLine {
+  /** As TypeScript, in one line, for the check. */
+  readonly check: string;
+  /** The same against `$callgate.tools`; empty for types. */
+  readonly run: string;
+  /** Offset of the statement. */
+  readonly offset: number;
+}
+
+export interface Imports {
+  readonly lines: readonly ImportLine[];
+  /** Take the imports out of the program's text. */
+  readonly edits: readonly Edit[];
+  readonly findings: readonly Finding[];
+}
+
+/** What to use instead of modules that are not there. */
+const instead: readonly (readonly [RegExp, string])[] = [
+  [/^(?:node:)?(?:fs|fs\/promises|path|os)$|^(?:fs-extra|glob)$/, "a program has no files; use a tool of a filesystem source, and find one with await tools.search(\"read a file\")"],
+  [/^(?:axios|node-fetch|got|undici|ky|superagent|(?:node:)?https?|(?:node:)?net|ws)$/, "a program has no network; use a tool that makes the request, and find one with await tools.search(\"http request\")"],
+  [/^(?:node:)?(?:child_process|cluster|worker_threads|process|vm|module)$|^(?:execa|shelljs)$/, "a program cannot start other programs; use a tool that does it"],
+  [/^(?:node:)?crypto$|^uuid$/, "use the global crypto.randomUUID() or crypto.getRandomValues()"],
+  [/^(?:node:)?url$/, "URL and URLSearchParams are global"],
+  [/^(?:node:)?util$/, "TextEncoder, TextDecoder and structuredClone are global"],
+  [/^(?:node:)?timers(?:\/promises)?$/, "setTimeout is global: await new Promise((done) => setTimeout(done, ms))"],
+  [/^(?:node:)?buffer$/, "use Uint8Array, TextEncoder, atob and btoa"],
+  [/^(?:pg|mysql2?|sqlite3|better-sqlite3|mongodb|redis|ioredis|@prisma\/client|(?:node:)?sqlite)$/, "a program has no database driver; use a tool of a database source"],
+  [/^(?:openai|@anthropic-ai\/sdk|ai|@ai-sdk\/.*|langchain|@langchain\/.*)$/, "use a tool that asks a model, if the catalog has one"],
+  [/^(?:lodash|lodash-es|underscore|ramda)(?:\/.*)?$/, "write it with the methods of Array, Object, Map and Set"],
+  [/^(?:dayjs|moment|date-fns|luxon)(?:\/.*)?$/, "use Date"],
+];
+
+/** Only `tools` and `tools/<namespace>` can be imported. */
+export function refuseModule(specifier: string, offset: number, environment: Environment): Finding {
+  if (specifier.startsWith("tools/")) {
+    const wanted = specifier.slice("tools/".length);
+    const near = nearest(wanted, environment.namespaces.keys()).names;
+    return error("IMPORT_NOT_FOUND", offset, `There is no module "${specifier}"${near.length > 0 ? `; did you mean "tools/${near[0] ?? ""}"?` : `. ${namespaceList(environment)}`}`, { suggestions: near.map((name) => `tools/${name}`) });
+  }
+  const hint = instead.find(([pattern]) => pattern.test(specifier))?.[1];
+  const namespaceHint = environment.namespaces.has(specifier) ? `the namespace is "tools/${specifier}"` : undefined;
+  return error("IMPORT_NOT_ALLOWED", offset, `Cannot import "${specifier.slice(0, 100)}": only "tools" and "tools/<namespace>" can be imported; ${namespaceHint ?? hint ?? "use a tool or write it out"}`, namespaceHint === undefined ? {} : { suggestions: [`tools/${specifier}`] });
+}
+
+export function namespaceList(environment: Environment): string {
+  const names = [...environment.namespaces.keys()];
+  if (names.length === 0) return "No tools are available";
+  return `Namespaces: ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
+}
+
+/** Reads the imports at the top level of a program and what it may not import anywhere. */
+export function readImports(file: ts.SourceFile, statements: readonly ts.Statement[], environment: Environment): Imports {
+  const lines: ImportLine[] = [];
+  const edits: Edit[] = [];
+  const findings: Finding[] = [];
+  for (const statement of statements) {
+    if (ts.isImportEqualsDeclaration(statement)) {
+      findings.push(error("IMPORT_FORM", statement.getStart(file), 'Write import * as name from "tools/<namespace>" instead of import name = require(...)'));
+    } else if (ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined) {
+      findings.push(error("IMPORT_FORM", statement.getStart(file), "A program cannot export from another module; import what you need and return a value"));
+    } else if (ts.isImportDeclaration(statement)) {
+      const start = statement.getStart(file);
+      edits.push({ start, end: statement.end, text: blanksFor(file.text.slice(start, statement.end)) });
+      const line = readImport(statement, start, environment);
+      if ("severity" in line) findings.push(line);
+      else lines.push(line);
+    }
+  }
+  return { lines, edits, findings: [...findings, ...dynamicImports(file, environment)] };
+}
+
+function readImport(statement: ts.ImportDeclaration, offset: number, environment: Environment): ImportLine | Finding {
+  const specifier = ts.isStringLiteral(statement.moduleSpecifier) ? statement.moduleSpecifier.text : "";
+  const namespace = specifier.startsWith("tools/") ? environment.namespaces.get(specifier.slice("tools/".length)) : undefined;
+  if (specifier !== "tools" && namespace === undefined) return refuseModule(specifier, offset, environment);
+  const clause = statement.importClause;
+  if (clause === undefined) return { check: "", run: "", offset };
+  const target = namespace === undefined ? "$callgate.tools" : `$callgate.tools.${namespace.namespace}`;
+  if (clause.name !== undefined) {
+    const { text } = clause.name;
+    const fix = namespace === undefined ? `import { ${environment.namespaces.has(text) ? text : "<namespace>"} } from "tools", or use the global tools` : `import * as ${text} from "${specifier}"`;
+    return error("IMPORT_FORM", offset, `"${specifier}" has no default export; write ${fix}`, { suggestions: [fix] });
+  }
+  const bindings = clause.namedBindings;
+  const onlyTypes = clause.phaseModifier === ts.SyntaxKind.TypeKeyword;
+  const types = onlyTypes ? "type " : "";
+  if (bindings === undefined) return { check: "", run: "", offset };
+  if (ts.isNamespaceImport(bindings)) {
+    return { check: `import ${types}* as ${bindings.name.text} from "${specifier}";`, run: onlyTypes ? "" : `const ${bindings.name.text} = ${target};`, offset };
+  }
+  return readNamed(bindings, { specifier, namespace, target, onlyTypes, offset, environment });
+}
+
+interface NamedImport {
+  readonly specifier: string;
+  readonly namespace: KnownNamespace | undefined;
+  readonly target: string;
+  readonly onlyTypes: boolean;
+  readonly offset: number;
+  readonly environment: Environment;
+}
+
+function readNamed(bindings: ts.NamedImports, named: NamedImport): ImportLine | Finding {
+  const { specifier, namespace, target, environment } = named;
+  const values = namespace === undefined ? new Set([...environment.namespaces.keys(), "search", "describe"]) : new Set(namespace.tools.keys());
+  const types = namespace === undefined ? new Set<string>() : typeNames(namespace.file);
+  const check: string[] = [];
+  const run: string[] = [];
+  for (const element of bindings.elements) {
+    const wanted = (element.propertyName ?? element.name).text;
+    const local = element.name.text;
+    const isType = named.onlyTypes || element.isTypeOnly;
+    if (!values.has(wanted) && !types.has(wanted)) return missingExport(wanted, element.getStart(), { ...named, isType, candidates: [...values, ...types] });
+    check.push(`${isType ? "type " : ""}${wanted === local ? local : `${wanted} as ${local}`}`);
+    if (!isType && values.has(wanted)) run.push(wanted === local ? local : `${wanted}: ${local}`);
+  }
+  if (check.length === 0) return { check: "", run: "", offset: named.offset };
+  return { check: `import { ${check.join(", ")} } from "${specifier}";`, run: run.length === 0 ? "" : `const { ${run.join(", ")} } = ${target};`, offset: named.offset };
+}
+
+function missingExport(wanted: string, offset: number, named: NamedImport & { readonly isType: boolean; readonly candidates: readonly string[] }): Finding {
+  const { specifier, namespace, environment, candidates } = named;
+  if (named.isType) return warning("TYPE_NOT_FOUND", offset, `"${specifier}" exports no type ${wanted}; types are inferred, leave it out`);
+  if (namespace?.namespace === wanted) return error("IMPORT_NOT_FOUND", offset, `Write import * as ${wanted} from "${specifier}", or import { ${wanted} } from "tools"`, { suggestions: [`import * as ${wanted} from "${specifier}"`] });
+  const owners = namespace === undefined ? [...environment.namespaces.values()].filter(({ tools }) => tools.has(wanted)).map((known) => known.namespace) : [];
+  if (owners.length > 0) return error("IMPORT_NOT_FOUND", offset, `${wanted} is a tool of ${owners.join(" and ")}; write import { ${wanted} } from "tools/${owners[0] ?? ""}"`, { suggestions: owners.map((owner) => `tools/${owner}`) });
+  const near = nearest(wanted, candidates).names;
+  return error("IMPORT_NOT_FOUND", offset, `"${specifier}" has no ${wanted}${near.length > 0 ? `; did you mean ${near.join(" or ")}?` : `. ${namespace === undefined ? namespaceList(environment) : "Find tools with await tools.search(\"what it should do\")"}`}`, { suggestions: near });
+}
+
+/** Interfaces and aliases a namespace's module declares. */
+function typeNames(file: ts.SourceFile): Set<string> {
+  const names = new Set<string>();
+  for (const statement of file.statements) {
+    if (!ts.isModuleDeclaration(statement) || statement.body === undefined || !ts.isModuleBlock(statement.body)) continue;
+    for (const member of statement.body.statements) if (ts.isInterfaceDeclaration(member) || ts.isTypeAliasDeclaration(member)) names.add(member.name.text);
+  }
+  return names;
+}
+
+function dynamicImports(file: ts.SourceFile, environment: Environment): Finding[] {
+  const findings: Finding[] = [];
+  walk(file, (node) => {
+    if (ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword) findings.push(error("IMPORT_META", node.getStart(file), "A program has no import.meta: it has no file and no address"));
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      const { text } = node.argument.literal;
+      if (!isToolsModule(text, environment)) findings.push(refuseModule(text, node.getStart(file), environment));
+    }
+    if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return;
+    const [specifier, ...rest] = node.arguments;
+    const offset = node.getStart(file);
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier) || rest.length > 0) findings.push(error("IMPORT_DYNAMIC", offset, 'import() takes one literal, "tools" or "tools/<namespace>"; for a tool whose name is computed use tools[namespace][name]'));
+    else if (!isToolsModule(specifier.text, environment)) findings.push(refuseModule(specifier.text, offset, environment));
+  });
+  return findings;
+}
+
+export function isToolsModule(specifier: string, environment: Environment): boolean {
+  return specifier === "tools" || (specifier.startsWith("tools/") && environment.namespaces.has(specifier.slice("tools/".length)));
+}

@@ -1,0 +1,61 @@
+import ts from "typescript";
+import { error } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+
+/** Stands on a line of its own before the program, so that no column of the program moves. */
+export const wrapperHead = "async function $program() {\n";
+export const wrapperTail = "\n}";
+
+/** A program read as the body of an async function: where `return` and `await` mean what models mean by them. */
+export interface ReadProgram {
+  readonly file: ts.SourceFile;
+  readonly statements: ts.NodeArray<ts.Statement>;
+  /** Subtract it from an offset of `file` to get one of the program. */
+  readonly headLength: number;
+}
+
+type Parse = (text: string) => ts.SourceFile;
+
+/**
+ * Parses a program.
+ *
+ * @param parse for TypeScript; `parseJsx` is only asked when that fails, to say so when JSX is the reason
+ * @returns the program, or its syntax errors at offsets of `text`
+ */
+export function readProgram(text: string, parse: Parse, parseJsx: Parse): ReadProgram | readonly Finding[] {
+  const file = parse(wrapperHead + text + wrapperTail);
+  const faults = syntaxErrors(file);
+  const [wrapper] = file.statements;
+  const headLength = wrapperHead.length;
+  if (faults.length === 0 && file.statements.length === 1 && wrapper !== undefined && ts.isFunctionDeclaration(wrapper) && wrapper.body !== undefined) {
+    return { file, statements: wrapper.body.statements, headLength };
+  }
+  const first = faults[0];
+  if (wrapper !== undefined && wrapper.end < file.text.length && (first === undefined || (first.start ?? 0) >= wrapper.end)) {
+    return [error("TS1128", wrapper.end - 1 - headLength, "This } closes nothing that was opened: there is one } too many before it or here")];
+  }
+  const jsx = looksLikeJsx(text) && syntaxErrors(parseJsx(wrapperHead + text + wrapperTail)).length === 0;
+  if (jsx) return [error("JSX_NOT_SUPPORTED", Math.max(0, (first?.start ?? headLength) - headLength), "JSX is not supported: nothing here renders it. Build the text with template strings")];
+  return faults.slice(0, 5).map((fault) => explainSyntax(fault, text.length, headLength));
+}
+
+function syntaxErrors(file: ts.SourceFile): readonly ts.DiagnosticWithLocation[] {
+  // Kept on the parsed file by the parser; the public way to it needs a whole program.
+  return (file as unknown as { parseDiagnostics: readonly ts.DiagnosticWithLocation[] }).parseDiagnostics;
+}
+
+function looksLikeJsx(text: string): boolean {
+  return /<[A-Za-z][\w.]*[^<>]*\/?>|<>/.test(text);
+}
+
+function explainSyntax(fault: ts.DiagnosticWithLocation, length: number, headLength: number): Finding {
+  const at = fault.start - headLength;
+  const message = ts.flattenDiagnosticMessageText(fault.messageText, "\n");
+  if (at >= length) return error(`TS${fault.code}`, Math.max(0, length - 1), `The program ends too early: ${lowerFirst(message)} Something is not closed, or the text was cut off`);
+  if (fault.code === 1260) return error("TS1260", at, "Keywords cannot contain escape characters; write the keyword as it is");
+  return error(`TS${fault.code}`, Math.max(0, at), message);
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

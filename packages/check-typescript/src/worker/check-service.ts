@@ -1,0 +1,51 @@
+import { getHeapStatistics } from "node:v8";
+import { checkProgram } from "../program/check-program.ts";
+import { createCompiler } from "../program/compiler.ts";
+import { createEnvironment, knownNamespace } from "../program/environment.ts";
+import type { Environment, KnownNamespace } from "../program/environment.ts";
+import type { CheckerAnswer, CheckerRequest, NamespaceMessage } from "./messages.ts";
+
+/** Environments kept: one for each set of namespaces in use, which is one for each group of principals. */
+const maxEnvironments = 16;
+
+/** What the first program would otherwise pay for: reading, parsing and binding the language's own declarations. */
+const warmText = "const list: number[] = [1].map((item) => item + 1);\nreturn { total: list.length, text: `${list}` };";
+
+/** Answers one request after the other. Never throws. */
+export function createCheckService(): (request: CheckerRequest) => CheckerAnswer {
+  const compiler = createCompiler();
+  const known = new Map<string, KnownNamespace>();
+  const environments = new Map<string, Environment>();
+
+  const environmentOf = (namespaces: readonly NamespaceMessage[]): Environment => {
+    for (const { key, namespace, load } of namespaces) if (load !== undefined) known.set(key, knownNamespace(namespace, load.text, new Map(load.tools)));
+    const setKey = namespaces.map(({ key }) => key).sort().join(" ");
+    const kept = environments.get(setKey);
+    if (kept !== undefined) return kept;
+    const made = createEnvironment(namespaces.flatMap(({ key }) => known.get(key) ?? []));
+    const [oldest] = environments.keys();
+    if (environments.size >= maxEnvironments && oldest !== undefined) environments.delete(oldest);
+    environments.set(setKey, made);
+    return made;
+  };
+
+  return (request) => {
+    const { id } = request;
+    try {
+      const environment = environmentOf(request.namespaces);
+      if (request.kind === "warm") {
+        checkProgram({ text: warmText, environment, lane: "execute" }, compiler);
+        checkProgram({ text: warmText.replace(": number[]", ""), environment, lane: "execute" }, compiler);
+        return { kind: "warmed", id, heapMiB: heapMiB() };
+      }
+      return { kind: "report", id, report: checkProgram({ text: request.text, environment, lane: request.lane }, compiler), heapMiB: heapMiB() };
+    } catch (thrown) {
+      if (thrown instanceof RangeError) return { kind: "overflow", id };
+      return { kind: "fault", id, message: thrown instanceof Error ? thrown.message : "unknown" };
+    }
+  };
+}
+
+function heapMiB(): number {
+  return getHeapStatistics().used_heap_size / 1024 / 1024;
+}

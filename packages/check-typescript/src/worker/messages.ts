@@ -1,0 +1,19 @@
+import type { CheckReport, Effect, Lane } from "@callgate/contract";
+
+/** A namespace as it crosses to the worker: its text only when that worker has not got it yet. */
+export interface NamespaceMessage {
+  readonly key: string;
+  readonly namespace: string;
+  readonly load?: { readonly text: string; readonly tools: readonly (readonly [name: string, effect: Effect])[] };
+}
+
+export type CheckerRequest =
+  | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly namespaces: readonly NamespaceMessage[] }
+  | { readonly kind: "warm"; readonly id: number; readonly namespaces: readonly NamespaceMessage[] };
+
+export type CheckerAnswer =
+  | { readonly kind: "report"; readonly id: number; readonly report: CheckReport; readonly heapMiB: number }
+  | { readonly kind: "warmed"; readonly id: number; readonly heapMiB: number }
+  /** The text was too much for the compiler's stack. The worker answers, and is replaced to be sure. */
+  | { readonly kind: "overflow"; readonly id: number }
+  | { readonly kind: "fault"; readonly id: number; readonly message: string };

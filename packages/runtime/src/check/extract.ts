@@ -1,0 +1,126 @@
+import type { Diagnostic, ProgramLanguage } from "@callgate/contract";
+import { Parser } from "commonmark";
+import type { Node } from "commonmark";
+
+/** A program taken out of what a model wrote around it, and where it stood there. */
+export interface ExtractedProgram {
+  readonly kind: "program";
+  readonly text: string;
+  /** Line of the model's text, from 1, on which the program's first line stands. */
+  readonly firstLine: number;
+  /** How many columns were taken off the start of each line of `text`: the indentation of its fence, list or quote. */
+  readonly cutColumns: readonly number[];
+  /** Line of the opening fence; undefined when there was none. */
+  readonly fenceLine: number | undefined;
+  /** True when a fence was opened and never closed: the answer was probably cut off. */
+  readonly unclosed: boolean;
+}
+
+export type Extraction = ExtractedProgram | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
+
+/** Info strings that name a language. An empty one fits every language. */
+const infoWords: Readonly<Record<ProgramLanguage, readonly string[]>> = {
+  typescript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
+  javascript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
+  python: ["py", "python", "python3", "py3"],
+  shell: ["sh", "bash", "shell", "zsh", "console"],
+};
+
+/** A line that only a program has. Markdown around a fence is prose: it does not end in `;` or `{`. */
+const codeLine: Readonly<Record<ProgramLanguage, RegExp>> = {
+  typescript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
+  javascript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
+  python: /^\s*(?:(?:from\s+\S+\s+)?import\s+\S+$|(?:async\s+)?def\s|class\s.*:\s*$|\w+\s*=\s*\S|(?:if|for|while|with|try)\b.*:\s*$|return\b)/,
+  shell: /^\s*(?:#!|\w+=\S)/,
+};
+
+const fenceLine = /^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*(?:`{3,}|~{3,})/m;
+
+interface Fence {
+  readonly literal: string;
+  readonly words: readonly string[];
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+/**
+ * Finds the program in a model's text.
+ *
+ * - Without a fence the whole text is the program; a byte order mark is cut off.
+ * - With one fence for the language (or without a language), the program is what stands in it; prose around it and
+ *   fences of other languages are left out.
+ * - With several, nobody can tell which one is meant: refused, naming their lines.
+ *
+ * Errors: none. Cost: linear; nothing is interpreted but block structure. Call it on text whose size is already bounded.
+ */
+export function extractProgram(text: string, language: ProgramLanguage): Extraction {
+  if (!fenceLine.test(text)) return wholeText(text);
+  const lines = text.split(/\r\n|\n|\r/);
+  const fences = findFences(text);
+  if (fences.length === 0 || (!startsWithFence(lines) && hasCodeOutside(lines, fences, codeLine[language]))) return wholeText(text);
+  const named = fences.filter(({ words }) => words.some((word) => infoWords[language].includes(word)));
+  const fitting = named.length > 0 ? named : fences.filter(({ words }) => words.length === 0);
+  const [only, ...others] = fitting.filter(({ literal }) => literal.trim() !== "");
+  if (only === undefined) return refuse(fences[0]?.startLine ?? 1, "NO_PROGRAM", `No code block is marked as ${language}; put the program into one block that starts with \`\`\`${infoWords[language][0] ?? ""}`);
+  if (others.length > 0) {
+    const where = [only, ...others].map(({ startLine }) => startLine).join(", ");
+    return refuse(others[0]?.startLine ?? 1, "SEVERAL_PROGRAMS", `The text holds ${others.length + 1} code blocks that could be the program (lines ${where}); send exactly one`);
+  }
+  return fromFence(only, lines);
+}
+
+function wholeText(text: string): ExtractedProgram {
+  const bom = text.startsWith("\uFEFF");
+  return { kind: "program", text: bom ? text.slice(1) : text, firstLine: 1, cutColumns: bom ? [1] : [], fenceLine: undefined, unclosed: false };
+}
+
+function refuse(line: number, code: string, message: string): Extraction {
+  return { kind: "refused", diagnostic: { severity: "error", code, message, line, column: 1 } };
+}
+
+function findFences(text: string): Fence[] {
+  const parser = new Parser();
+  // Only blocks matter; what stands in paragraphs is not looked at.
+  (parser as unknown as { inlineParser: { parse(node: Node): void } }).inlineParser.parse = () => undefined;
+  const walker = parser.parse(text).walker();
+  const fences: Fence[] = [];
+  for (let event = walker.next(); event !== null; event = walker.next()) {
+    const { node } = event;
+    if (node.type !== "code_block" || !(node as unknown as { _isFenced: boolean })._isFenced) continue;
+    const [[startLine], [endLine]] = node.sourcepos;
+    fences.push({ literal: node.literal ?? "", words: wordsOf(node.info ?? ""), startLine, endLine });
+  }
+  return fences;
+}
+
+/** `ts title="x"` and `{.typescript}` name the language with their first word. */
+function wordsOf(info: string): string[] {
+  const first = /[A-Za-z][A-Za-z0-9+#]*/.exec(info)?.[0];
+  return first === undefined ? [] : [first.toLowerCase()];
+}
+
+function startsWithFence(lines: readonly string[]): boolean {
+  const first = lines.find((line) => line.trim() !== "") ?? "";
+  return /^[\s\uFEFF]*(?:`{3,}|~{3,})/.test(first);
+}
+
+function hasCodeOutside(lines: readonly string[], fences: readonly Fence[], code: RegExp): boolean {
+  const inside = new Set<number>();
+  for (const { startLine, endLine } of fences) for (let line = startLine; line <= endLine; line++) inside.add(line);
+  return lines.some((line, index) => !inside.has(index + 1) && line.length < 2_000 && code.test(line));
+}
+
+/** Lines are taken from the model's text, not from the Markdown reader, which changes NUL characters and tabs. */
+function fromFence(fence: Fence, lines: readonly string[]): ExtractedProgram {
+  const literal = fence.literal.replace(/\n$/, "").split("\n");
+  const taken: string[] = [];
+  const cutColumns: number[] = [];
+  for (const [index, shown] of literal.entries()) {
+    const raw = lines[fence.startLine + index] ?? shown;
+    const cut = Math.max(0, raw.length - shown.length);
+    taken.push(raw.length >= shown.length && raw.slice(cut).replaceAll("\0", "\uFFFD") === shown ? raw.slice(cut) : shown);
+    cutColumns.push(cut);
+  }
+  const unclosed = fence.endLine - fence.startLine <= literal.length && !/^[\s>]*(?:`{3,}|~{3,})\s*$/.test(lines[fence.endLine - 1] ?? "");
+  return { kind: "program", text: taken.join("\n"), firstLine: fence.startLine + 1, cutColumns, fenceLine: fence.startLine, unclosed };
+}

@@ -1,0 +1,88 @@
+import { CallgateError } from "@callgate/contract";
+import type { Checker, CheckReport, CheckRequest, Diagnostic, NamespaceDeclaration, ProgramLanguage, Repair } from "@callgate/contract";
+import { extractProgram } from "./extract.ts";
+import { defaultPreScanBounds, preScan } from "./pre-scan.ts";
+import type { PreScanBounds } from "./pre-scan.ts";
+import { reportAt } from "./report-at.ts";
+
+export interface ProgramCheckOptions {
+  /** One per language; the one for TypeScript also takes JavaScript. */
+  readonly checkers: readonly Checker[];
+  readonly bounds?: Partial<Omit<PreScanBounds, "sourceBytes">>;
+}
+
+/** A program as it came from a model: fenced, with prose around it, in any accepted form. */
+export interface ProgramCheckRequest extends CheckRequest {
+  readonly language: ProgramLanguage;
+}
+
+/** From a model's text to something that can run, or to what is wrong with it. */
+export interface ProgramCheck {
+  /**
+   * Takes the program out of its text, holds it against the bounds and hands it to the checker of its language.
+   *
+   * @returns a report whose lines and columns are those of `request.text`
+   *
+   * Errors: CHECKER_FAILED when the checker died (it works again for the next program); USAGE for a language without
+   * a checker; the reason of `signal` when it is aborted. Cost: linear before the checker, all of it on this thread.
+   */
+  check(request: ProgramCheckRequest, signal: AbortSignal): Promise<CheckReport>;
+  /** Loads declarations into every checker ahead of the first check. */
+  warm(namespaces: readonly NamespaceDeclaration[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Puts extract, pre-scan and the checkers of all languages in a row. */
+export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
+  const { checkers } = options;
+  const scanBounds = { ...defaultPreScanBounds, ...options.bounds };
+  return {
+    async check(request, signal) {
+      signal.throwIfAborted();
+      const checker = checkerOf(checkers, request.language);
+      const startedMs = performance.now();
+      const refuse = (diagnostic: Diagnostic): CheckReport => ({ kind: "rejected", diagnostics: [withExcerpt(diagnostic, request.text)], repairs: [], durationMs: performance.now() - startedMs });
+      // Of the whole text, before Markdown is read: prose counts too.
+      const tooLarge = request.text.length > request.limits.sourceBytes * 2 ? preScan(request.text, request.language, { ...scanBounds, ...request.limits }) : undefined;
+      if (tooLarge !== undefined) return refuse(tooLarge);
+      const extraction = extractProgram(request.text, request.language);
+      if (extraction.kind === "refused") return refuse(extraction.diagnostic);
+      if (extraction.text.trim() === "") return refuse({ severity: "error", code: "NO_PROGRAM", message: "The program is empty", line: extraction.firstLine, column: 1 });
+      const bound = preScan(extraction.text, request.language, { ...scanBounds, ...request.limits });
+      if (bound !== undefined) return refuse(reportAt.diagnostic(bound, extraction));
+      const report = await checker.check({ ...request, text: extraction.text }, signal);
+      return finish(reportAt.report(report, extraction), { startedMs, repairs: unwrapped(extraction.fenceLine), warnings: cutOff(extraction, report) });
+    },
+    async warm(namespaces) {
+      await Promise.all(checkers.map((checker) => checker.warm(namespaces)));
+    },
+    async close() {
+      await Promise.all(checkers.map((checker) => checker.close()));
+    },
+  };
+}
+
+function checkerOf(checkers: readonly Checker[], language: ProgramLanguage): Checker {
+  const family = language === "javascript" ? "typescript" : language;
+  const found = checkers.find((checker) => checker.language === language) ?? checkers.find((checker) => checker.language === family);
+  if (found === undefined) throw new CallgateError("USAGE", `No checker for ${language} is installed; there is one for ${checkers.map((checker) => checker.language).join(", ") || "no language"}`);
+  return found;
+}
+
+function withExcerpt(diagnostic: Diagnostic, text: string): Diagnostic {
+  const line = (text.split(/\r\n|\n|\r/, diagnostic.line)[diagnostic.line - 1] ?? "").trim();
+  return line === "" ? diagnostic : { ...diagnostic, excerpt: line.length > 160 ? `${line.slice(0, 159)}…` : line };
+}
+
+function unwrapped(fenceLine: number | undefined): Repair[] {
+  return fenceLine === undefined ? [] : [{ kind: "unwrapped", message: "Took the program out of its code fence", line: fenceLine, column: 1 }];
+}
+
+function cutOff(extraction: { readonly unclosed: boolean; readonly fenceLine: number | undefined }, report: CheckReport): Diagnostic[] {
+  if (!extraction.unclosed || report.kind === "ok") return [];
+  return [{ severity: "warning", code: "FENCE_NOT_CLOSED", message: "The code fence is never closed: the text may have been cut off", line: extraction.fenceLine ?? 1, column: 1 }];
+}
+
+function finish(report: CheckReport, extra: { readonly startedMs: number; readonly repairs: readonly Repair[]; readonly warnings: readonly Diagnostic[] }): CheckReport {
+  return { ...report, repairs: [...extra.repairs, ...report.repairs], diagnostics: [...report.diagnostics, ...extra.warnings], durationMs: performance.now() - extra.startedMs };
+}
