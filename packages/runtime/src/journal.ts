@@ -1,5 +1,6 @@
 // Door: the record of runs, the blobs beside it, and the keys of both.
 
+export { callSummaries } from "./journal/call-summaries.ts";
 export { createFileBlobs } from "./journal/file-blobs.ts";
 export type { FileBlobsOptions } from "./journal/file-blobs.ts";
 export { createSqliteJournal, defaultJournalLimits } from "./journal/sqlite-journal.ts";

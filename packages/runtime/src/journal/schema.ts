@@ -106,17 +106,23 @@ select
   i.body ->> 'effect' as effect,
   i.idempotency_key,
   i.at_ms as issued_at_ms,
-  (select d.body ->> 'decision' from entries d where d.run_id = i.run_id and d.kind = 'call-decided' and d.seq = i.seq order by d.position desc limit 1) as decision,
-  (select d.body ->> 'ruleId' from entries d where d.run_id = i.run_id and d.kind = 'call-decided' and d.seq = i.seq order by d.position desc limit 1) as rule_id,
+  d.body ->> 'decision' as decision,
+  d.body ->> 'ruleId' as rule_id,
+  d.body ->> 'answeredBy' as answered_by,
   e.at_ms as ended_at_ms,
   e.body ->> 'outcome' as outcome,
   coalesce(
-    (select l.body ->> 'effectStatus' from entries l where l.run_id = i.run_id and l.kind = 'call-late' and l.seq = i.seq order by l.position desc limit 1),
+    l.body ->> 'effectStatus',
     e.body ->> 'effectStatus',
-    case i.body ->> 'effect' when 'read' then 'none' else 'unknown' end
+    -- no end is recorded: it began unless it is a read or was not let through
+    case when i.body ->> 'effect' = 'read' or d.body ->> 'decision' <> 'allow' then 'none' else 'unknown' end
   ) as effect_status
 from entries i
+left join entries d on d.run_id = i.run_id and d.position =
+  (select max(position) from entries where run_id = i.run_id and kind = 'call-decided' and seq = i.seq)
 left join entries e on e.run_id = i.run_id and e.kind = 'call-ended' and e.seq = i.seq
+left join entries l on l.run_id = i.run_id and l.position =
+  (select max(position) from entries where run_id = i.run_id and kind = 'call-late' and seq = i.seq)
 where i.kind = 'call-issued' and i.seq is not null;
 `,
 ];

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Blobs, Journal, JournalEntry } from "@callgate/contract";
+import { startJournalProcess } from "./journal-process.ts";
+import type { ChildOpening, JournalProcess } from "./journal-process.ts";
 import { alice, bob, digestText, ended, entriesOfEveryKind, issued, printed, recorded, sampleFinish, sampleRun, withoutClear } from "./journal-samples.ts";
 
 /** One store, empty at first. The suite opens it as often as it likes. */
@@ -9,6 +11,8 @@ export interface JournalStore {
   readonly blobs: Blobs;
   /** Every byte that is kept, files and blobs together, to search for what must not be readable there. */
   bytes(): Promise<Buffer>;
+  /** How a process of its own opens the same store. */
+  readonly child: ChildOpening;
   dispose(): Promise<void>;
 }
 
@@ -48,6 +52,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     tenantsSuite(setUp);
     eraseSuite(setUp);
     pruneSuite(setUp);
+    processSuite(setUp);
   });
 }
 
@@ -419,5 +424,88 @@ function pruneSuite(setUp: SetUp): void {
     await journal.erase("acme", "new");
     expect(await store.blobs.get("acme", shared.digest)).toBeUndefined();
     expect(await store.blobs.get("acme", third.digest)).toBeUndefined();
+  });
+}
+
+function processSuite(setUp: SetUp): void {
+  const children: JournalProcess[] = [];
+
+  function start(store: JournalStore, scenario: "oneWrite" | "stream" | "many", runId: string): JournalProcess {
+    const child = startJournalProcess(store.child, scenario, runId);
+    children.push(child);
+    return child;
+  }
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) await child.kill("SIGKILL");
+  });
+
+  test("three processes write at once: every entry of every run is there, in its order", async () => {
+    const { journal, store } = await setUp();
+    const children = ["r1", "r2"].map((runId) => start(store, "many", runId));
+    await journal.begin(sampleRun("r3"));
+    for (let seq = 0; seq < 100; seq += 1) await journal.append("r3", [issued(seq), ended(seq)], seq % 4 === 0 ? "full" : "lazy");
+    await Promise.all(children.map((child) => child.said("closed")));
+    await Promise.all(children.map((child) => child.gone));
+    for (const runId of ["r1", "r2", "r3"]) {
+      const seqs = (await journal.readEntries("acme", runId)).map((entry) => ("seq" in entry ? entry.seq : -1));
+      expect(seqs).toEqual(Array.from({ length: 200 }, (_, index) => Math.floor(index / 2)));
+      expect(await journal.readRun("acme", runId)).toMatchObject({ status: runId === "r3" ? "running" : "completed", callCount: 100 });
+    }
+  });
+
+  test("a run of another living process reads as running", async () => {
+    const { journal, store } = await setUp();
+    const child = start(store, "oneWrite", "r1");
+    await child.said("issued");
+    expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "running", endedAtMs: undefined });
+    await child.kill("SIGKILL");
+    expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "crashed" });
+  });
+
+  for (const [signal, word, status, kinds] of [
+    ["SIGKILL", "begun", "crashed", []],
+    ["SIGKILL", "issued", "crashed", ["call-issued"]],
+    ["SIGKILL", "ended", "crashed", ["call-issued", "call-ended"]],
+    ["SIGKILL", "finished", "completed", ["call-issued", "call-ended"]],
+    ["SIGINT", "issued", "crashed", ["call-issued"]],
+    ["SIGINT", "finished", "completed", ["call-issued", "call-ended"]],
+  ] as const) {
+      test(`br-006, br-007: a process gone by ${signal} after "${word}" leaves a run that reads as ${status}, with what was said`, async () => {
+        const { journal, store } = await setUp();
+        const child = start(store, "oneWrite", "r1");
+        await child.said(word);
+        await child.kill(signal);
+        expect(await journal.readRun("acme", "r1")).toMatchObject({ status, programText: sampleRun("r1").programText });
+        expect((await journal.readEntries("acme", "r1", { clear: true })).map((entry) => entry.kind)).toEqual(kinds);
+        expect((await journal.listRuns({ tenant: "acme", status })).map((run) => run.runId)).toEqual(["r1"]);
+        expect(await journal.listRuns({ tenant: "acme", status: "running" })).toEqual([]);
+      });
+  }
+
+  test("kill -9 in the middle of a stream loses nothing that was acknowledged, and no append is there in part", async () => {
+    const { store } = await setUp();
+    for (const untilSeq of [0, 3, 17, 40]) {
+      const runId = `stream-${untilSeq}`;
+      const child = start(store, "stream", runId);
+      await child.said(String(untilSeq));
+      await child.kill("SIGKILL");
+      const acknowledged = Number(child.words.at(-1));
+      const journal = await store.open();
+      const seqs = (await journal.readEntries("acme", runId, { clear: true })).flatMap((entry) => ("seq" in entry ? [entry.seq] : []));
+      await journal.close();
+      expect(seqs.length % 2).toBe(0);
+      expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => Math.floor(index / 2)));
+      expect(seqs.length / 2).toBeGreaterThan(acknowledged);
+    }
+  });
+
+  test("prunes the runs of processes that are gone, and none of one that lives", async () => {
+    const { journal, store } = await setUp();
+    const [living, dead] = [start(store, "stream", "living"), start(store, "stream", "dead")];
+    await Promise.all([living.said("0"), dead.said("0")]);
+    await dead.kill("SIGKILL");
+    await journal.prune({ maxBytes: 0 });
+    expect((await journal.listRuns({ tenant: "acme" })).map((run) => run.runId)).toEqual(["living"]);
   });
 }

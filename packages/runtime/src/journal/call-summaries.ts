@@ -1,0 +1,46 @@
+import type { CallSummary, EffectStatus, JournalEntry, RunStatus } from "@callgate/contract";
+
+type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { kind: Kind }>;
+
+interface OpenCall {
+  readonly issued: Entry<"call-issued">;
+  decision?: Entry<"call-decided">["decision"];
+  ended?: Entry<"call-ended">;
+  late?: Entry<"call-late">;
+}
+
+/**
+ * The calls of a run as its entries tell them, in issue order. The view `calls` of the SQLite journal says the same.
+ *
+ * A late result settles the effect. A call without a recorded end is left out while the run is running; afterwards it
+ * reads as `failed` with RUN_INTERRUPTED, and its effect is `unknown` unless it was a read or was never let through.
+ */
+export function callSummaries(entries: readonly JournalEntry[], status: RunStatus): readonly CallSummary[] {
+  const calls = new Map<number, OpenCall>();
+  for (const entry of entries) {
+    if (entry.kind === "call-issued") calls.set(entry.seq, { issued: entry });
+    const call = "seq" in entry ? calls.get(entry.seq) : undefined;
+    if (call === undefined) continue;
+    if (entry.kind === "call-decided") call.decision = entry.decision;
+    if (entry.kind === "call-ended") call.ended = entry;
+    if (entry.kind === "call-late") call.late = entry;
+  }
+  return [...calls.values()].filter((call) => call.ended !== undefined || status !== "running").map(summarizeCall);
+}
+
+function summarizeCall(call: OpenCall): CallSummary {
+  const { callId: id, tool, effect } = call.issued;
+  const effectStatus = call.late?.effectStatus ?? call.ended?.effectStatus ?? effectWithoutEnd(call);
+  if (call.ended !== undefined) {
+    const { outcome, durationMs, error } = call.ended;
+    return { id, tool, effect, outcome, effectStatus, durationMs, ...(error === undefined ? {} : { error }) };
+  }
+  const happened = effectStatus === "unknown" ? "it may or may not have happened" : "nothing was changed";
+  const error = { code: "RUN_INTERRUPTED", message: `The run ended before the end of ${tool} was recorded: ${happened}`, tool, retryable: false };
+  return { id, tool, effect, outcome: "failed", effectStatus, durationMs: 0, error };
+}
+
+function effectWithoutEnd({ issued, decision }: OpenCall): EffectStatus {
+  if (issued.effect === "read") return "none";
+  return decision === "ask" || decision === "deny" ? "none" : "unknown";
+}

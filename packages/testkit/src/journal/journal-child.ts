@@ -1,0 +1,54 @@
+// A second process for the suite: `node journal-child.ts <module> <argument> <scenario> <run id>`. `module` exports
+// `openJournal(argument)`. It says one word a line on stdout when it has got somewhere, and can be killed at any of them.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Journal } from "@callgate/contract";
+import { ended, issued, printed, sampleFinish, sampleRun } from "./journal-samples.ts";
+
+interface JournalModule {
+  openJournal(argument: string): Promise<Journal>;
+}
+
+function say(word: string): void {
+  process.stdout.write(`${word}\n`);
+}
+
+/** A run with one write, slowly: every word is a place to be killed at. */
+async function oneWrite(journal: Journal, runId: string): Promise<void> {
+  await journal.begin(sampleRun(runId));
+  say("begun");
+  await sleep(30);
+  await journal.append(runId, [issued(0, { effect: "write" })], "full");
+  say("issued");
+  await sleep(30);
+  await journal.append(runId, [ended(0)], "lazy");
+  say("ended");
+  await sleep(30);
+  await journal.finish(runId, sampleFinish());
+  say("finished");
+  await sleep(60_000);
+}
+
+/** Appends as fast as it can and says each number that was written. */
+async function stream(journal: Journal, runId: string): Promise<void> {
+  await journal.begin(sampleRun(runId));
+  for (let seq = 0; seq < 100_000; seq += 1) {
+    await journal.append(runId, [issued(seq), printed(String(seq)), ended(seq)], seq % 10 === 0 ? "full" : "lazy");
+    say(String(seq));
+  }
+}
+
+/** 200 entries in a run of its own, then the end. */
+async function many(journal: Journal, runId: string): Promise<void> {
+  await journal.begin(sampleRun(runId));
+  for (let seq = 0; seq < 100; seq += 1) await journal.append(runId, [issued(seq), ended(seq)], seq % 4 === 0 ? "full" : "lazy");
+  await journal.finish(runId, sampleFinish());
+  await journal.close();
+  say("closed");
+}
+
+const scenarios = { oneWrite, stream, many };
+
+const [, , moduleUrl = "", argument = "", scenario = "", runId = ""] = process.argv;
+const { openJournal } = (await import(moduleUrl)) as JournalModule;
+await scenarios[scenario as keyof typeof scenarios](await openJournal(argument), runId);
