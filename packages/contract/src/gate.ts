@@ -92,7 +92,11 @@ export interface ReadOptions extends Caller {
 
 /** A part of a kept result. */
 export type ReadResult =
-  | { readonly kind: "value"; readonly value: unknown; readonly total?: number; readonly nextOffset?: number }
+  /**
+   * `total` and `nextOffset` count what `offset` counts. `outlined` is true where the value shown is an outline or a cut
+   * of something that is over the budget alone.
+   */
+  | { readonly kind: "value"; readonly value: unknown; readonly total?: number; readonly nextOffset?: number; readonly outlined?: true }
   | { readonly kind: "artifact"; readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array }
   | { readonly kind: "error"; readonly error: CallError };
 
