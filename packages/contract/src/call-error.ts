@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Codes the gate itself gives to a call that did not end `ok`. A tool may fail with a code of its own (`ToolError`);
+ * Codes the gate itself gives to a call that did not end `ok`, or to a run that did not complete. A tool may fail with a code of its own (`ToolError`);
  * those are any UPPER_SNAKE word and are passed through unchanged.
  */
 export const callErrorCodes = {
@@ -20,6 +20,10 @@ export const callErrorCodes = {
   IDEMPOTENCY_MISMATCH: "The business key was already used in this task with other arguments; the call did not happen",
   HANDLE_NOT_FOUND: "No such result handle is visible to the caller",
   RUN_INTERRUPTED: "The process that ran the program ended before the run did; writes without a recorded end are unknown",
+  PROGRAM_THREW: "The program threw an error that has no code of its own, and did not catch it",
+  PROGRAM_STALLED: "The program awaits something that can no longer happen",
+  SANDBOX_CRASHED: "The sandbox of the run ended unexpectedly",
+  REPLAY_DIVERGED: "The replayed program did something else than the recorded one",
   INTERNAL: "A fault of Callgate itself; the id in the details finds it in the log",
 } as const;
 

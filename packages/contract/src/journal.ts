@@ -1,6 +1,6 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
-import type { Diagnostic, Lane, Reach, Repair } from "./checker.ts";
+import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
@@ -28,7 +28,7 @@ export interface RunStart {
   readonly seed: string;
   readonly limits: RunLimits;
   readonly driver: string | undefined;
-  /** Interface digests of the tools it was checked against, by qualified name. */
+  /** Interface digests of tools it was pinned to before the check, by qualified name; what it can reach is in `checked`. */
   readonly interfaces: Readonly<Record<string, Digest>>;
   readonly policyVersion: string;
   /** The run this one replays. */
@@ -78,7 +78,8 @@ export interface RecordedValue {
 
 /** One thing that happened in a run. Append-only; `seq` is the call's issue order. */
 export type JournalEntry =
-  | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly durationMs: number }
+  /** `interfaces` are those of the tools the program can reach, by qualified name; `modulesDigest` is the guest's. */
+  | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number }
   /** Intent. For a write it is on disk before the effect (DESIGN D15). */
   | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; readonly idempotencyKey: string }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string }

@@ -1,1 +1,8 @@
-export {};
+// Door: the gate. It is put together from parts by whoever composes it (packages/callgate).
+
+export { createGate } from "./run/gate.ts";
+export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.ts";
+export { systemClock } from "./lib/system-clock.ts";
+export type { RandomBytes } from "./lib/new-id.ts";
+export { runReport } from "./result/report.ts";
+export { modelView } from "./result/model-view.ts";

@@ -1,0 +1,23 @@
+/** Crockford's base 32, lower case: no letter looks like a digit. */
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Gives so many random bytes, fit for keys. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+/** An id with 130 bits of randomness: `apr_` and 26 characters. */
+export function newId(prefix: string, random: RandomBytes): string {
+  return `${prefix}_${randomDigits(26, random)}`;
+}
+
+/** An id whose order is that of the time: 9 characters of milliseconds, then 75 bits of randomness. */
+export function newRunId(nowMs: number, random: RandomBytes): string {
+  let time = "";
+  for (let left = Math.max(0, Math.floor(nowMs)), place = 0; place < 9; place++, left = Math.floor(left / 32)) time = digits.charAt(left % 32) + time;
+  return `run_${time}${randomDigits(15, random)}`;
+}
+
+function randomDigits(count: number, random: RandomBytes): string {
+  let text = "";
+  for (const byte of random(count)) text += digits.charAt(byte % 32);
+  return text;
+}

@@ -1,0 +1,125 @@
+import type { CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, RunStatus } from "@callgate/contract";
+import type { KnownValue } from "../result/fit-value.ts";
+import { shapeRun } from "../result/shape-run.ts";
+import type { RunDraft } from "../result/shape-run.ts";
+import { summaryOf } from "./call-desk.ts";
+import type { Executed } from "./execute.ts";
+import { createKeptValues } from "./kept-values.ts";
+import type { KeptValues } from "./kept-values.ts";
+import { effectsOf } from "./run-effects.ts";
+import { tellEnd } from "./run-error.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { RunRequest } from "./runner.ts";
+import { createTokenMeter } from "./token-meter.ts";
+import type { TokenMeter } from "./token-meter.ts";
+
+type OkReport = Extract<CheckReport, { kind: "ok" }>;
+
+export interface FinishOptions {
+  readonly executed: Executed;
+  readonly report: OkReport;
+  readonly definedBefore: (name: string) => string | undefined;
+}
+
+/** Records how a run ended and makes the result that its caller gets. */
+export async function finishRun(scope: RunScope, request: RunRequest, { executed, report, definedBefore }: FinishOptions): Promise<RunResult> {
+  const { seams, runId } = scope;
+  const told = tellEnd(executed.end, { place: { ...report, text: request.program }, clean: (text) => seams.redactor.text(text), definedBefore });
+  const kept = createKeptValues(scope);
+  const known = executed.value === undefined ? undefined : keepValue(kept, executed.value);
+  const calls = executed.calls.map(summaryOf);
+  const artifacts = executed.calls.flatMap(({ end }) => end?.artifacts ?? []).map((artifact) => kept.keepArtifact(artifact));
+  const draft: RunDraft = {
+    runId,
+    status: told.status,
+    form: report.form,
+    ...(told.error === undefined ? {} : { error: told.error }),
+    text: executed.output.text,
+    console: executed.output.console,
+    consoleDroppedBytes: executed.output.droppedBytes,
+    diagnostics: report.diagnostics,
+    repairs: report.repairs,
+    calls,
+    artifacts,
+    ...(told.status === "completed" ? {} : { effects: effectsOf(calls) }),
+    notices: scope.notices.all,
+    durationMs: seams.clock.monotonic() - request.startedMs,
+  };
+  return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter });
+}
+
+/** Ends a run that never executed: refused by the check, or cancelled during it. Without `scope.log` begun, nothing is recorded. */
+export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | { readonly kind: "cancelled" }): Promise<RunResult> {
+  const draft: RunDraft = {
+    runId: scope.runId,
+    status: statusOf(report.kind),
+    ...(report.kind === "ok" ? { form: report.form } : {}),
+    ...(report.kind === "cancelled" ? { error: { code: "CANCELLED", message: "The run was cancelled before the program was checked; it did not run.", retryable: true } } : {}),
+    text: [],
+    console: [],
+    consoleDroppedBytes: 0,
+    diagnostics: report.kind === "cancelled" ? [] : report.diagnostics,
+    repairs: report.kind === "cancelled" ? [] : report.repairs,
+    calls: [],
+    artifacts: [],
+    notices: scope.notices.all,
+    durationMs: scope.seams.clock.monotonic() - request.startedMs,
+  };
+  return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter() });
+}
+
+function statusOf(kind: CheckReport["kind"] | "cancelled"): Extract<RunStatus, "completed" | "rejected" | "cancelled"> {
+  if (kind === "cancelled") return "cancelled";
+  return kind === "ok" ? "completed" : "rejected";
+}
+
+export interface KeptValue extends KnownValue {
+  readonly handle: Handle;
+  readonly number: number;
+}
+
+/** Keeps the value a program returned under the first handle of its run. */
+export function keepValue(kept: KeptValues, { wire, value }: NonNullable<Executed["value"]>): KeptValue {
+  // Untagged text is what a model would be shown, so it need not be written again.
+  return { ...kept.keep("value", value, wire), value, ...(wire.tagged ? {} : { json: wire.json }) };
+}
+
+interface Shaping {
+  readonly draft: RunDraft;
+  readonly known: KeptValue | undefined;
+  readonly kept: KeptValues;
+  readonly meter: TokenMeter;
+}
+
+/** Makes the result fit, and ends the run in the journal. */
+export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter }: Shaping): Promise<RunResult> {
+  const { seams, log, runId, principal } = scope;
+  const counter = await seams.tokenCounter();
+  const { resultTokens, ...shaped } = shapeRun({
+    draft,
+    ...(known === undefined ? {} : { value: known }),
+    budgetTokens: request.budgetTokens,
+    counter,
+    keep: (label, value) => kept.keep(label, value).handle,
+  });
+  const tokens = { result: resultTokens, program: counter.estimate(request.program), direct: meter.total(counter) };
+  const finish: RunFinish = {
+    status: draft.status === "running" ? "failed" : draft.status,
+    endedAtMs: seams.clock.now(),
+    ...(draft.error === undefined ? {} : { error: { tool: "", ...withoutPlace(draft.error) } }),
+    tokens,
+    ...(known === undefined ? {} : { resultNumber: known.number }),
+  };
+  if (request.recorded) {
+    await log.finish(finish);
+    seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });
+  }
+  return { ...shaped, tokens };
+}
+
+/** The record's form of an error; line and column become part of its details. */
+function withoutPlace({ line, column, excerpt: _excerpt, ...error }: RunError): Omit<RunError, "line" | "column" | "excerpt"> {
+  if (line === undefined) return error;
+  const place: Readonly<Record<string, JsonValue>> = { line, ...(column === undefined ? {} : { column }) };
+  return { ...error, details: { ...error.details, ...place } };
+}

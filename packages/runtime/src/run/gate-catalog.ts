@@ -1,0 +1,64 @@
+import type { Gate, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import type { CatalogKeeper } from "./catalog-keeper.ts";
+import type { CatalogView, CatalogViews } from "./catalog-view.ts";
+import type { GateSource } from "./gate-options.ts";
+
+export type GateCatalog = Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
+  viewFor(principal: Principal): CatalogView;
+  passThrough(): ReadonlyMap<string, SourcePassThrough>;
+};
+
+export interface GateCatalogOptions {
+  readonly keeper: CatalogKeeper;
+  readonly views: CatalogViews;
+  readonly sources: readonly GateSource[];
+  /** Used where the caller names none. */
+  readonly principal: Principal;
+}
+
+/** What callers may know of the catalog: only what their principal may call. */
+export function createGateCatalog({ keeper, views, sources, principal }: GateCatalogOptions): GateCatalog {
+  const viewFor = (asker: Principal | undefined): CatalogView => views.of(keeper.current, asker ?? principal);
+  return {
+    viewFor,
+    search(query, options = {}) {
+      const { catalog, visible } = viewFor(options.principal);
+      const { limit, namespace } = options;
+      const hits = catalog.search(query, { visible, ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
+      return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
+    },
+    describe(names, options = {}) {
+      const { catalog, visible } = viewFor(options.principal);
+      return names.flatMap((name) => {
+        const tool = catalog.resolve(name);
+        return tool === undefined || !visible(tool) ? [] : [viewOf(tool)];
+      });
+    },
+    nearest(name, options = {}) {
+      const { catalog, visible } = viewFor(options.principal);
+      return catalog.nearest(name, visible);
+    },
+    tools: (options = {}) => viewFor(options.principal).tools.map(viewOf),
+    namespaces(options = {}) {
+      const view = viewFor(options.principal);
+      return view.catalog.namespaces.map(({ namespace, source, purpose }): NamespaceView => {
+        const own = sources.find((one) => one.source === source);
+        const toolCount = view.tools.filter((tool) => tool.namespace === namespace).length;
+        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount };
+      });
+    },
+    declarations(options = {}) {
+      const { language = "typescript", namespaces } = options;
+      const all = viewFor(options.principal).declarations(language);
+      return all.filter(({ namespace }) => namespaces?.includes(namespace) ?? true).map(({ text }) => text).join("\n\n");
+    },
+    passThrough() {
+      return new Map(keeper.current.namespaces.flatMap(({ namespace, source }) => (source.passThrough === undefined ? [] : [[namespace, source.passThrough]])));
+    },
+  };
+}
+
+function viewOf({ name, namespace, tool, line, signature, definitionDigest, interfaceDigest }: CatalogTool): ToolView {
+  return { name, namespace, spec: tool, line, signature, definitionDigest, interfaceDigest };
+}

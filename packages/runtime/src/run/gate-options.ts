@@ -1,0 +1,45 @@
+import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Redactor, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { ToolLogRecord } from "../broker/call.ts";
+import type { CatalogListing } from "../catalog/catalog.ts";
+import type { RandomBytes } from "../lib/new-id.ts";
+
+/** A source and the user's word on it. */
+export type GateSource = Omit<CatalogListing, "listing">;
+
+/** What a gate does where a caller says nothing. */
+export interface GateDefaults {
+  /** Default: the local user. */
+  readonly principal?: Principal;
+  /** Over `defaultLimits`. */
+  readonly limits?: Partial<RunLimits>;
+  /** What a caller may raise limits to. Default: ten times the limits of the gate, and as much memory and stack as those have. */
+  readonly maximums?: Partial<RunLimits>;
+  /** Tokens of one run or call that the model may see. Default 2,000, at least 100. */
+  readonly budgetTokens?: number;
+  /** How long a source may take to list its tools before the gate goes on without it. Default 30,000. */
+  readonly listTimeoutMs?: number;
+  /** How long the calls of a cancelled run are waited for. Default 2,000. */
+  readonly settleGraceMs?: number;
+}
+
+/** The parts a gate is made of. `createGate` owns them from then on: `close` closes them. */
+export interface GateOptions {
+  readonly sources: readonly GateSource[];
+  /** One per language; the one for TypeScript also takes JavaScript. */
+  readonly checkers: readonly Checker[];
+  readonly drivers: readonly SandboxDriver[];
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly policy: Policy;
+  readonly approver: Approver;
+  readonly redactor: Redactor;
+  /** Default: the host's. */
+  readonly clock?: Clock;
+  /** Source of ids and seeds. Default: the operating system's. */
+  readonly random?: RandomBytes;
+  readonly defaults?: GateDefaults;
+  /** Where tools' log lines go. Default: nowhere. */
+  readonly log?: (record: ToolLogRecord) => void;
+  /** Hears of faults that have nobody else to go to: a listener that threw. Default: nowhere. */
+  readonly onFault?: (fault: unknown) => void;
+}

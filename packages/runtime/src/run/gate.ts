@@ -1,0 +1,223 @@
+import { randomBytes } from "node:crypto";
+import { CallgateError, localPrincipal } from "@callgate/contract";
+import type { CallOptions, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
+import { createBroker } from "../broker/broker.ts";
+import { createProgramCheck } from "../check/program-check.ts";
+import { linkedAbort } from "../lib/linked-abort.ts";
+import { newId } from "../lib/new-id.ts";
+import { systemClock } from "../lib/system-clock.ts";
+import { minBudgetTokens } from "../result/shape-run.ts";
+import { createLazyTokenCounter } from "../result/token-counter.ts";
+import { createEventHub } from "../telemetry/event-hub.ts";
+import type { EventHub } from "../telemetry/event-hub.ts";
+import { createCatalogKeeper } from "./catalog-keeper.ts";
+import { createCatalogViews } from "./catalog-view.ts";
+import { closeGate } from "./close-gate.ts";
+import { callDirectly } from "./direct-call.ts";
+import { createEarlierPrograms } from "./earlier-programs.ts";
+import { createGateCatalog } from "./gate-catalog.ts";
+import type { GateCatalog } from "./gate-catalog.ts";
+import type { GateDefaults, GateOptions } from "./gate-options.ts";
+import { createGateRuns } from "./gate-runs.ts";
+import { replayRun } from "./replay.ts";
+import { createResultReader } from "./result-reader.ts";
+import type { ResultReader } from "./result-reader.ts";
+import { createLimitRules } from "./run-limits.ts";
+import type { LimitRules } from "./run-limits.ts";
+import type { RunSeams } from "./run-scope.ts";
+import { createRunner } from "./runner.ts";
+import type { Runner, RunRequest } from "./runner.ts";
+
+/**
+ * Puts a gate together from its parts and opens its sources.
+ *
+ * Resolves once the tools made of functions are registered; other sources may still be connecting (`ready`). Programs and
+ * calls wait for them.
+ *
+ * Errors: `CallgateError` TOOL_INVALID and TOOL_DUPLICATE for the user's own tools and for namespaces, USAGE for wrong
+ * limits. After an error nothing is left open.
+ */
+export async function createGate(options: GateOptions): Promise<Gate> {
+  const { defaults = {}, sources, onFault } = options;
+  const hub = createEventHub(onFault === undefined ? {} : { onFault });
+  const parts = createParts(options, hub);
+  try {
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, emit: parts.seams.emit });
+    return composeGate({ options, hub, keeper, ...parts });
+  } catch (fault) {
+    await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
+    throw fault;
+  }
+}
+
+interface Parts {
+  readonly seams: RunSeams;
+  readonly check: ReturnType<typeof createProgramCheck>;
+  readonly reader: ResultReader;
+  readonly runner: Runner;
+  readonly limits: LimitRules;
+}
+
+function createParts(options: GateOptions, hub: EventHub): Parts {
+  const { journal, blobs, policy, approver, redactor, clock = systemClock(), random = randomBytes, defaults = {}, log } = options;
+  const limits = createLimitRules(defaults.limits, defaults.maximums);
+  budgetOf(defaults.budgetTokens, defaults);
+  const observers = new Map<string, (event: GateEvent) => void>();
+  const emit = (event: GateEvent): void => {
+    if ("runId" in event) observers.get(event.runId)?.(event);
+    hub.emit(event);
+  };
+  const counter = createLazyTokenCounter();
+  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const seams: RunSeams = {
+    broker, journal, blobs, policy, redactor, clock, random, emit,
+    observe(runId, observer) {
+      observers.set(runId, observer);
+      return () => void observers.delete(runId);
+    },
+    tokenCounter: counter.load,
+    settleGraceMs: defaults.settleGraceMs ?? 2_000,
+  };
+  const check = createProgramCheck({ checkers: options.checkers });
+  const reader = createResultReader({ journal, blobs });
+  const runner = createRunner({
+    seams,
+    check,
+    drivers: options.drivers,
+    earlier: createEarlierPrograms(),
+    reader: (principal) => (handle, part) => reader.read(handle, part, { principal, budget: undefined }),
+  });
+  return { seams, check, reader, runner, limits };
+}
+
+interface Composition extends Parts {
+  readonly options: GateOptions;
+  readonly hub: EventHub;
+  readonly keeper: Awaited<ReturnType<typeof createCatalogKeeper>>;
+}
+
+function composeGate(composition: Composition): Gate {
+  const { options, hub, keeper, seams, reader, runner, check } = composition;
+  const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
+  const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
+  const activity = createActivity();
+  const { viewFor, passThrough: _passThrough, ...catalogMethods } = catalog;
+  const requests = createRequests(composition, catalog, defaultPrincipal);
+  let closed: Promise<void> | undefined;
+
+  /** Runs `work` with a signal that aborts with the caller's and with the gate. */
+  async function during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
+    return await activity.during(signal, async (linked) => {
+      if (!keeper.isReady) await Promise.race([keeper.ready(), aborted(linked)]);
+      return await work(linked);
+    });
+  }
+
+  return {
+    ...catalogMethods,
+    ready: () => keeper.ready(),
+    run: (program, run = {}) => during(run.signal, (signal) => runner.run(requests.forRun(program, run, signal))),
+    check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
+    call: (tool, args, call = {}) => during(call.signal, (signal) => callDirectly(seams, { tool, args, ...requests.forCall(call, signal) })),
+    async read(handle, read = {}) {
+      if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
+      const tokens = budgetOf(read.budgetTokens, options.defaults);
+      return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
+    },
+    runs: createGateRuns({
+      journal: options.journal,
+      now: () => seams.clock.now(),
+      principal: defaultPrincipal,
+      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: viewFor(principal), drivers: options.drivers, budgetTokens: budgetOf(undefined, options.defaults), signal: linked })),
+    }),
+    events: () => hub.events(),
+    onEvent: (listener) => hub.onEvent(listener),
+    get passThrough() {
+      return catalog.passThrough();
+    },
+    get problems() {
+      return keeper.problems;
+    },
+    close() {
+      closed ??= activity.end().then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));
+      return closed;
+    },
+  };
+}
+
+/** Everything under way, so that closing can end it. */
+function createActivity(): { during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>; end(): Promise<void> } {
+  const closing = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    async during(signal, work) {
+      const linked = linkedAbort(closing.signal, ...(signal === undefined ? [] : [signal]));
+      const working = work(linked.signal);
+      underWay.add(working);
+      try {
+        return await working;
+      } finally {
+        linked.unlink();
+        underWay.delete(working);
+      }
+    },
+    async end() {
+      closing.abort(new CallgateError("CLOSED", "The gate was closed"));
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** What a caller left open is filled in from the gate's defaults. */
+function createRequests({ options, limits, seams }: Composition, catalog: GateCatalog, defaultPrincipal: Principal) {
+  return {
+    forRun(program: string, run: RunOptions, signal: AbortSignal): RunRequest {
+      if (typeof program !== "string") throw new CallgateError("USAGE", `A program is a text, not ${program === null ? "null" : typeof program}`);
+      const principal = run.principal ?? defaultPrincipal;
+      const bounded = limits.forRun(run.limits);
+      return {
+        program,
+        principal,
+        signal,
+        view: catalog.viewFor(principal),
+        language: run.language ?? "typescript",
+        lane: run.lane ?? "execute",
+        limits: bounded.limits,
+        notices: bounded.lowered,
+        budgetTokens: budgetOf(run.budgetTokens, options.defaults),
+        taskId: run.taskId ?? principal.task,
+        seed: seedOf(run.seed, seams),
+        startedMs: seams.clock.monotonic(),
+        recorded: true,
+      };
+    },
+    forCall(call: CallOptions, signal: AbortSignal) {
+      const principal = call.principal ?? defaultPrincipal;
+      return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task };
+    },
+  };
+}
+
+function seedOf(seed: string | undefined, { random }: RunSeams): string {
+  if (seed === undefined) return Buffer.from(random(16)).toString("hex");
+  if (!/^[0-9a-f]{32}$/i.test(seed)) throw new CallgateError("USAGE", "A seed is 32 hex digits");
+  return seed.toLowerCase();
+}
+
+function budgetOf(asked: number | undefined, defaults: GateDefaults | undefined): number {
+  const budgetTokens = asked ?? defaults?.budgetTokens ?? 2_000;
+  if (!Number.isSafeInteger(budgetTokens) || budgetTokens < minBudgetTokens) throw new CallgateError("USAGE", `budgetTokens must be a whole number from ${minBudgetTokens}, not ${String(budgetTokens)}`);
+  return budgetTokens;
+}
+
+function partOf({ path, offset, limit, grep, search }: ReadOptions): Pick<ReadOptions, "path" | "offset" | "limit" | "grep" | "search"> {
+  return { ...(path === undefined ? {} : { path }), ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }), ...(grep === undefined ? {} : { grep }), ...(search === undefined ? {} : { search }) };
+}

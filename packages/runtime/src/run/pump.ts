@@ -1,0 +1,70 @@
+import type { Clock, GuestCompletion } from "@callgate/contract";
+import type { Answered } from "./call-desk.ts";
+import type { RunLog } from "./run-log.ts";
+
+/**
+ * Hands completions to a guest in rounds: all that are ready in one message, recorded in one transaction before they are
+ * delivered (DESIGN D7). Their order in the record is the order in which the guest takes them, one at a time.
+ */
+export interface Pump {
+  ready(answered: Answered): void;
+  /** Nothing is delivered or recorded any more. */
+  stop(): void;
+}
+
+export interface PumpOptions {
+  readonly clock: Clock;
+  readonly log: RunLog;
+  /** The guest's clock never goes back. */
+  readonly startMs: number;
+  deliver(completions: readonly GuestCompletion[]): void;
+}
+
+export function createPump({ clock, log, startMs, deliver }: PumpOptions): Pump {
+  let waiting: Answered[] = [];
+  let ord = 0;
+  let lastMs = startMs;
+  let busy = false;
+  let stopped = false;
+
+  function schedule(): void {
+    if (busy || stopped || waiting.length === 0) return;
+    busy = true;
+    // What else becomes ready in this turn of the event loop goes with it.
+    setImmediate(() => {
+      round().then(
+        () => {
+          busy = false;
+          schedule();
+        },
+        () => undefined, // RunLog and GuestRun never throw.
+      );
+    });
+  }
+
+  async function round(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    if (stopped) return;
+    lastMs = Math.max(lastMs, clock.now());
+    const atMs = lastMs;
+    for (const { seq, call, answer } of batch) {
+      log.add({ kind: "delivered", atMs, ord, seq, call, ...(answer === undefined ? {} : { answer }) });
+      ord += 1;
+    }
+    await log.flush();
+    if (!stopped) deliver(batch.map(({ seq, result }) => ({ seq, atMs, result })));
+  }
+
+  return {
+    ready(answered) {
+      if (stopped) return;
+      waiting.push(answered);
+      schedule();
+    },
+    stop() {
+      stopped = true;
+      waiting = [];
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { CallgateError } from "@callgate/contract";
+import type { CallError, CallSummary, DeliveredCall, Digest, GuestCompletion, JournalEntry, RecordedValue, RunRecord } from "@callgate/contract";
+import { guestErrorOf } from "./guest-error.ts";
+
+type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { kind: Kind }>;
+
+/** A completion as it was delivered, in its order. */
+export interface RecordedCompletion {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly call: DeliveredCall;
+  readonly result: GuestCompletion["result"];
+}
+
+/** All that a replay needs of a recorded run. */
+export interface RecordedRun {
+  readonly run: RunRecord;
+  readonly checked: Entry<"checked"> & { readonly code: string };
+  readonly completions: readonly RecordedCompletion[];
+  /** Tool calls that were issued, by seq, with or without a completion. */
+  readonly issued: ReadonlyMap<number, { readonly tool: string; readonly argsDigest: Digest | undefined; readonly args?: RecordedValue }>;
+  /** Of the value, when it returned. */
+  readonly valueDigest: Digest | undefined;
+  readonly calls: readonly CallSummary[];
+}
+
+/**
+ * Reads a run's entries (with their clear values) as a script of completions.
+ *
+ * Errors: `CallgateError` REPLAY_UNAVAILABLE naming the first value that is missing, or why there is nothing to replay.
+ */
+export function readRecordedRun(run: RunRecord, entries: readonly JournalEntry[]): RecordedRun {
+  const checked = entries.find((entry) => entry.kind === "checked");
+  if (run.kind === "call") throw unavailable(run, "it is a direct call; there is no program to execute");
+  if (checked === undefined) throw unavailable(run, "its check was never recorded");
+  if (!checked.ok) throw unavailable(run, "its program was rejected by the check and never ran");
+  const { code } = checked;
+  if (code === undefined) throw unavailable(run, "the text of its program is not kept any more (erased)");
+  const ended = new Map(entries.flatMap((entry) => (entry.kind === "call-ended" ? [[entry.seq, entry] as const] : [])));
+  const delivered = entries.filter((entry) => entry.kind === "delivered").sort((a, b) => a.ord - b.ord);
+  const kept = entries.find((entry) => entry.kind === "result" && entry.number === run.resultNumber);
+  return {
+    run,
+    checked: { ...checked, code },
+    completions: delivered.map((entry) => ({ seq: entry.seq, atMs: entry.atMs, call: entry.call, result: resultOf(run, entry, ended.get(entry.seq)) })),
+    issued: issuedCalls(entries),
+    valueDigest: kept?.kind === "result" ? kept.value.digest : undefined,
+    calls: summaries(entries, ended),
+  };
+}
+
+export function unavailable({ runId }: RunRecord, why: string): CallgateError {
+  return new CallgateError("REPLAY_UNAVAILABLE", `Run ${runId} cannot be replayed: ${why}`, { details: { runId } });
+}
+
+function resultOf(run: RunRecord, { seq, call, answer }: Entry<"delivered">, ended: Entry<"call-ended"> | undefined): GuestCompletion["result"] {
+  if (call.kind === "timer") return { kind: "value", value: answer?.clear ?? undefinedWire };
+  if (call.kind === "builtin") {
+    if (answer?.clear === undefined) throw unavailable(run, `the answer of call ${seq} (${call.name}) is not kept any more`);
+    return JSON.parse(answer.clear.json) as GuestCompletion["result"];
+  }
+  if (ended === undefined) throw unavailable(run, `the end of call ${seq} (${call.tool}) was never recorded`);
+  if (ended.outcome !== "ok") return { kind: "error", error: guestErrorOf(errorOf(run, ended, call.tool)) };
+  if (ended.result?.clear === undefined) throw unavailable(run, `the result of call ${seq} (${call.tool}) is not kept any more`);
+  return { kind: "value", value: ended.result.clear };
+}
+
+const undefinedWire = { json: '{"$cg":"undefined"}', tagged: true };
+
+function errorOf(run: RunRecord, { seq, error }: Entry<"call-ended">, tool: string): CallError {
+  if (error === undefined) throw unavailable(run, `the error of call ${seq} (${tool}) is not kept any more`);
+  return error;
+}
+
+function issuedCalls(entries: readonly JournalEntry[]): RecordedRun["issued"] {
+  const issued = new Map<number, { tool: string; argsDigest: Digest | undefined; args?: RecordedValue }>();
+  for (const entry of entries) {
+    if (entry.kind === "call-issued") issued.set(entry.seq, { tool: entry.tool, argsDigest: entry.args.digest, args: entry.args });
+    else if (entry.kind === "call-refused") issued.set(entry.seq, { tool: entry.tool, argsDigest: undefined });
+  }
+  return issued;
+}
+
+function summaries(entries: readonly JournalEntry[], ended: ReadonlyMap<number, Entry<"call-ended">>): CallSummary[] {
+  return entries.flatMap((entry) => {
+    if (entry.kind !== "call-issued") return [];
+    const end = ended.get(entry.seq);
+    const { callId, tool, effect } = entry;
+    if (end === undefined) return [{ id: callId, tool, effect, outcome: "cancelled" as const, effectStatus: effect === "read" ? ("none" as const) : ("unknown" as const), durationMs: 0 }];
+    return [{ id: callId, tool, effect, outcome: end.outcome, effectStatus: end.effectStatus, durationMs: end.durationMs, ...(end.error === undefined ? {} : { error: end.error }) }];
+  });
+}

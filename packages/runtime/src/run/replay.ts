@@ -1,0 +1,165 @@
+import { CallgateError } from "@callgate/contract";
+import type { GuestEnd, GuestJob, Principal, ReplayResult, RunError, RunRecord, RunStart, RunStatus, SandboxDriver } from "@callgate/contract";
+import { newRunId } from "../lib/new-id.ts";
+import type { RunDraft } from "../result/shape-run.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { driveGuest } from "./drive-guest.ts";
+import { readEnd } from "./execute.ts";
+import type { Executed } from "./execute.ts";
+import { keepValue, shapeAndRecord } from "./finish-run.ts";
+import { createOutputSink } from "./guest-output.ts";
+import { createKeptValues } from "./kept-values.ts";
+import { readRecordedRun, unavailable } from "./recorded-run.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+import { createReplayScript, endedByItself } from "./replay-script.ts";
+import type { Divergence } from "./replay-script.ts";
+import { tellEnd } from "./run-error.ts";
+import type { ToldEnd } from "./run-error.ts";
+import { createRunLog } from "./run-log.ts";
+import { createNotices } from "./run-scope.ts";
+import type { RunScope, RunSeams } from "./run-scope.ts";
+import { driverFor } from "./runner.ts";
+import { createTokenMeter } from "./token-meter.ts";
+
+export interface ReplayOptions {
+  readonly run: RunRecord;
+  readonly view: CatalogView;
+  readonly drivers: readonly SandboxDriver[];
+  readonly budgetTokens: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Executes a recorded program again, with the recorded seed, clock and answers. Neither broker nor sources are touched:
+ * a replay has no effect. It is itself recorded, as a run of kind `replay`.
+ *
+ * Errors: `CallgateError` REPLAY_UNAVAILABLE.
+ */
+export async function replayRun(seams: RunSeams, options: ReplayOptions): Promise<ReplayResult> {
+  const { run, drivers, view } = options;
+  const recorded = readRecordedRun(run, await seams.journal.readEntries(run.principal.tenant, run.runId, { clear: true }));
+  const language = run.language ?? "typescript";
+  const driver = drivers.find(({ name, languages }) => name === run.driver && languages.includes(language)) ?? driverFor(drivers, language);
+  if (!driver.replayable) throw unavailable(run, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+  const scope = openReplay(seams, recorded, view);
+  const startedMs = seams.clock.monotonic();
+  const played = await play(scope, { recorded, driver, signal: options.signal });
+  const told = tellEnd(played.end, { place: { ...recorded.checked, text: run.programText ?? "", lineOffset: recorded.checked.lineOffset ?? 0, shiftedLines: recorded.checked.shiftedLines ?? [] }, clean: (text) => seams.redactor.text(text), definedBefore: () => undefined });
+  const divergence = played.divergence ?? (played.cutShort ? undefined : compareEnds(scope, recorded, { told, played }));
+  const kept = createKeptValues(scope);
+  const draft = draftOf(scope, recorded, { played, told, divergence, durationMs: seams.clock.monotonic() - startedMs });
+  const known = played.value === undefined ? undefined : keepValue(kept, played.value);
+  const result = await shapeAndRecord(scope, { program: run.programText ?? "", budgetTokens: options.budgetTokens, recorded: true }, { draft, known, kept, meter: createTokenMeter() });
+  return { result, ...(divergence === undefined ? {} : { divergence }) };
+}
+
+function openReplay(seams: RunSeams, { run }: RecordedRun, view: CatalogView): RunScope {
+  const startedAtMs = seams.clock.now();
+  const runId = newRunId(startedAtMs, seams.random);
+  const principal: Principal = run.principal;
+  const notices = createNotices([`This is a replay of ${run.runId} with its recorded answers: no tool was called, nothing was changed`]);
+  if (run.status === "running") notices.add("The recorded run never ended: its process was lost, or it still goes on");
+  const log = createRunLog(seams.journal, runId, (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`));
+  const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
+  log.begin(start);
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });
+  return { seams, view, runId, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices };
+}
+
+interface Played extends Pick<Executed, "end" | "value" | "output"> {
+  readonly divergence: Divergence | undefined;
+  /** The record ends before the program does: the run was cancelled, hit a limit or lost its process. */
+  readonly cutShort: boolean;
+}
+
+interface Playing {
+  readonly recorded: RecordedRun;
+  readonly driver: SandboxDriver;
+  readonly signal: AbortSignal;
+}
+
+async function play(scope: RunScope, { recorded, driver, signal }: Playing): Promise<Played> {
+  const stop = (): void => guest.stop({ kind: "cancelled" });
+  const output = createOutputSink(scope, { textTooLarge: stop });
+  const script = createReplayScript({ recorded, deliver: (completions) => guest.deliver(completions), stop });
+  const guest = driveGuest(driver, jobOf(scope, recorded), { calls: script.issued, output: output.take, blocked: script.blocked });
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const ended = readEnd(await guest.ended, scope.limits.resultBytes);
+  signal.removeEventListener("abort", stop);
+  if (signal.aborted) throw signal.reason instanceof CallgateError ? signal.reason : new CallgateError("REPLAY_UNAVAILABLE", `The replay of ${recorded.run.runId} was cancelled`);
+  const cutShort = ended.end.kind === "cancelled" && script.divergence === undefined && !endedByItself(recorded);
+  return { ...ended, output, divergence: script.divergence ?? (cutShort ? undefined : missingCall(ended.end, script.missing())), cutShort };
+}
+
+/** A guest that was ended by a limit is compared by that, not by what it did not come to. */
+function missingCall(end: GuestEnd, missing: Divergence | undefined): Divergence | undefined {
+  return end.kind === "returned" || end.kind === "threw" || end.kind === "stalled" ? missing : undefined;
+}
+
+function jobOf({ view, runId, limits }: RunScope, { run, checked }: RecordedRun): GuestJob {
+  const same = checked.modulesDigest === view.modulesDigest;
+  const modules = same ? view.modules : modulesOf(Object.keys(checked.interfaces ?? {}));
+  return { runId, language: run.language ?? "typescript", code: checked.code, modules, modulesDigest: same ? view.modulesDigest : JSON.stringify(modules), seed: run.seed, startMs: run.startedAtMs, limits };
+}
+
+/** The catalog has changed since: the tools the program could reach are enough. */
+function modulesOf(names: readonly string[]): GuestJob["modules"] {
+  const members = new Map<string, string[]>();
+  for (const name of names) {
+    const dot = name.indexOf(".");
+    members.set(name.slice(0, dot), [...(members.get(name.slice(0, dot)) ?? []), name.slice(dot + 1)]);
+  }
+  return [...members].map(([namespace, tools]) => ({ namespace, tools }));
+}
+
+interface Ends {
+  readonly told: ToldEnd;
+  readonly played: Played;
+}
+
+function compareEnds({ seams }: RunScope, { run, valueDigest, issued }: RecordedRun, { told, played }: Ends): Divergence | undefined {
+  const seq = issued.size;
+  const { error } = run;
+  const limit = (details: RunError["details"]): string => (details?.["limit"] === undefined ? "" : ` (${JSON.stringify(details["limit"])})`);
+  const was = `${run.status}${error === undefined ? "" : ` ${error.code}${limit(error.details)}`}`;
+  const is = `${told.status}${told.error === undefined ? "" : ` ${told.error.code}${limit(told.error.details)}`}`;
+  if (was !== is) return { seq, recorded: { end: was }, replayed: { end: is, message: told.error?.message ?? null }, message: `The recorded run ended as ${was}, the replay as ${is}` };
+  if (played.value === undefined || valueDigest === undefined) return undefined;
+  const { digest, summary } = seams.redactor.record(played.value.value, played.value.wire, []);
+  return digest === valueDigest ? undefined : { seq, recorded: { valueDigest }, replayed: { valueDigest: digest, value: summary }, message: "The replayed program returned another value than the recorded run" };
+}
+
+interface Drafting extends Ends {
+  readonly divergence: Divergence | undefined;
+  readonly durationMs: number;
+}
+
+function draftOf(scope: RunScope, recorded: RecordedRun, { played, told, divergence, durationMs }: Drafting): RunDraft {
+  const { run, checked } = recorded;
+  const error = divergence === undefined ? (played.cutShort ? run.error : told.error) : divergenceError(divergence);
+  return {
+    runId: scope.runId,
+    status: divergence === undefined ? (played.cutShort ? lastStatus(run.status) : told.status) : "diverged",
+    ...(checked.form === undefined ? {} : { form: checked.form }),
+    ...(error === undefined ? {} : { error }),
+    text: played.output.text,
+    console: played.output.console,
+    consoleDroppedBytes: played.output.droppedBytes,
+    diagnostics: [],
+    repairs: [],
+    calls: recorded.calls,
+    artifacts: [],
+    notices: scope.notices.all,
+    durationMs,
+  };
+}
+
+/** A run that never ended has no end to repeat. */
+function lastStatus(status: RunStatus): RunStatus {
+  return status === "running" || status === "suspended" ? "cancelled" : status;
+}
+
+function divergenceError({ seq, message, recorded, replayed }: Divergence): RunError {
+  return { code: "REPLAY_DIVERGED", message: `${message}. From here on the replay says nothing about the recorded run.`, retryable: false, details: { seq, recorded, replayed } };
+}

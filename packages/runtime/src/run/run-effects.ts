@@ -1,0 +1,15 @@
+import type { CallSummary, RunResult } from "@callgate/contract";
+
+/**
+ * What a run that did not complete did to the world (DESIGN P7): its writes by effect status. Reads change nothing and
+ * are left out.
+ */
+export function effectsOf(calls: readonly CallSummary[]): NonNullable<RunResult["effects"]> {
+  const writes = calls.filter(({ effect }) => effect !== "read");
+  const named = (status: CallSummary["effectStatus"]): readonly string[] => writes.filter(({ effectStatus }) => effectStatus === status).map(nameOf);
+  return { done: named("done"), unknown: named("unknown"), none: named("none") };
+}
+
+function nameOf({ tool, id, outcome }: CallSummary): string {
+  return `${tool} (call ${id.slice(id.lastIndexOf(".") + 1)}${outcome === "ok" ? "" : `, ${outcome}`})`;
+}

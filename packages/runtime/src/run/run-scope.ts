@@ -1,0 +1,48 @@
+import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Redactor, RunLimits } from "@callgate/contract";
+import type { Broker } from "../broker/broker.ts";
+import type { RandomBytes } from "../lib/new-id.ts";
+import type { TokenCounter } from "../result/token-counter.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import type { RunLog } from "./run-log.ts";
+
+/** What every run reaches the world through. */
+export interface RunSeams {
+  readonly broker: Broker;
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly policy: Policy;
+  readonly redactor: Redactor;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  emit(event: GateEvent): void;
+  /** Hears every event of one run, until the returned function is called. */
+  observe(runId: string, observer: (event: GateEvent) => void): () => void;
+  tokenCounter(): Promise<TokenCounter>;
+  readonly settleGraceMs: number;
+}
+
+/** One run under way: whose it is, what it may see, and where it is written down. */
+export interface RunScope {
+  readonly seams: RunSeams;
+  readonly view: CatalogView;
+  readonly runId: string;
+  readonly startedAtMs: number;
+  readonly principal: Principal;
+  readonly lane: Lane;
+  readonly taskId: string | undefined;
+  readonly limits: RunLimits;
+  readonly log: RunLog;
+  /** Things worth saying that are no error. Added to while the run goes on. */
+  readonly notices: Notices;
+}
+
+export interface Notices {
+  add(text: string): void;
+  readonly all: readonly string[];
+}
+
+/** Says each thing once. */
+export function createNotices(first: readonly string[] = []): Notices {
+  const all = new Set(first);
+  return { add: (text) => void all.add(text), get all() { return [...all]; } };
+}
