@@ -68,11 +68,30 @@ function outlineValue(value: unknown, detail: OutlineDetail, found: Found): Json
   if (typeof value === "string") return outlineString(value, detail, found);
   if (typeof value === "bigint") return outlineString(value.toString(), detail, found);
   if (typeof value !== "object" || value === null || value instanceof Date || value instanceof Uint8Array) return modelView(value);
+  if (isSmall(value, detail)) return modelView(value);
   if (Array.isArray(value)) return outlineArray(value, detail, found);
   if (value instanceof Map) return outlineEntries("map", value, { detail, found });
   if (value instanceof Set) return { ...outlineArray([...value], detail, found), type: "set" };
   if (value instanceof Error) return { $error: { name: cut(value.name, detail.chars), message: cut(value.message, detail.chars) } };
   return outlineEntries("object", Object.entries(value), { detail, found });
+}
+
+/** A part that is no longer than its outline is shown as it is. */
+function isSmall(value: object, { chars, keys, depth }: OutlineDetail): boolean {
+  if (depth < 0) return false;
+  let left = Math.min(keys, 24);
+  const open: unknown[] = [value];
+  for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
+    left -= 1;
+    if (left < 0 || (typeof next === "string" && next.length > chars) || typeof next === "bigint") return false;
+    if (typeof next !== "object" || next === null) continue;
+    if (next instanceof Map || next instanceof Set || next instanceof Error) return false;
+    if (next instanceof Date || next instanceof Uint8Array) continue;
+    const children: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
+    if (children.length > left || (!Array.isArray(next) && Object.keys(next).some((key) => key.length > chars))) return false;
+    open.push(...children);
+  }
+  return true;
 }
 
 function outlineString(text: string, { chars, keys }: OutlineDetail, found: Found): JsonValue {

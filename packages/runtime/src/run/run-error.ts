@@ -90,13 +90,15 @@ function detailsOf(error: GuestError): JsonObject | undefined {
 export function freshRunHint(name: string, definedBefore: (name: string) => string | undefined): string {
   const runId = definedBefore(name);
   if (runId === undefined) return "";
-  return `. "${name}" was defined in an earlier run (${runId}); each run is fresh and keeps nothing. Define it again here, or return it there and read it here with results.read("result://${runId}/1")`;
+  return `. "${name}" was a variable of run ${runId}; each run is fresh and keeps none. Define it here, or read what that run returned: await results.read("result://${runId}/1")`;
 }
+
+const unknownName = /annot find name ['"]([\p{L}_$][\p{L}\p{N}_$]*)['"]|^([\p{L}_$][\p{L}\p{N}_$]*) is not declared/u;
 
 /** Adds the hint to what the checker says of an unknown name. */
 export function hintDiagnostics(diagnostics: readonly Diagnostic[], earlier: EarlierPrograms, owner: { readonly tenant: string; readonly user: string }): readonly Diagnostic[] {
   return diagnostics.map((diagnostic) => {
-    const name = diagnostic.severity === "error" ? /annot find name ['"]([\p{L}_$][\p{L}\p{N}_$]*)['"]/u.exec(diagnostic.message)?.[1] : undefined;
+    const name = diagnostic.severity === "error" ? unknownName.exec(diagnostic.message)?.slice(1).find((found) => found !== undefined) : undefined;
     const hint = name === undefined ? "" : freshRunHint(name, (wanted) => earlier.definedBefore(owner, wanted));
     return hint === "" ? diagnostic : { ...diagnostic, message: diagnostic.message.replace(/\.$/, "") + hint };
   });
