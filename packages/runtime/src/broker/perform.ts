@@ -1,5 +1,5 @@
 import { SourceReturn } from "@callgate/contract";
-import type { Artifact, EffectStatus } from "@callgate/contract";
+import type { Artifact, ArtifactInput, EffectStatus } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { Raced } from "../lib/race.ts";
 import { backoffMs } from "./backoff.ts";
@@ -33,9 +33,9 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
   let doubt: EffectStatus = "none";
   for (let attempt = 1; ; attempt++) {
     if (call.signal.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
-    const artifacts: Artifact[] = [];
-    const end = await runAttempt(call, { attempt, artifacts, late });
-    if (end.kind === "value") return await collect(call, { value: end.value, artifacts, attempts: attempt });
+    const storing: Promise<Artifact>[] = [];
+    const end = await runAttempt(call, { attempt, storing, late });
+    if (end.kind === "value") return await collect(call, { value: end.value, storing, attempts: attempt });
     const thrown = end.kind === "threw" ? readThrown(end.error, call.tool.tool.errors, call.safe) : undefined;
     // Doubt about an earlier attempt is not lifted by a later one that is sure of itself.
     if (call.effect !== "read" && thrown?.notApplied !== true) doubt = "unknown";
@@ -46,43 +46,52 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
 
 interface Attempt {
   readonly attempt: number;
-  readonly artifacts: Artifact[];
+  /** Files on their way into the blob store. */
+  readonly storing: Promise<Artifact>[];
   readonly late: (end: LateEnd, attempt: number) => void;
 }
 
-function runAttempt(call: ReadyCall, { attempt, artifacts, late }: Attempt): Promise<Raced<unknown>> {
+function runAttempt(call: ReadyCall, { attempt, storing, late }: Attempt): Promise<Raced<unknown>> {
   const { seams, request, tool, state } = call;
   seams.emit({ kind: "call-started", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, attempt });
   state.attempts = attempt;
-  let given = false;
-  const work = (signal: AbortSignal): Promise<unknown> => {
-    const context = createToolContext(call, {
-      signal,
-      store: async (artifact) => {
-        const stored = await storeArtifact(call, artifact);
-        if (!given) artifacts.push(stored);
-        return stored;
-      },
-    });
-    return tool.source.call(tool.tool.name, call.args.take(), context);
+  const store = (artifact: ArtifactInput): Promise<Artifact> => {
+    const stored = storeArtifact(call, artifact);
+    storing.push(stored);
+    return stored;
   };
-  return race(work, { clock: seams.clock, timeoutMs: tool.tool.timeoutMs, signal: call.signal, late: (end) => { late(end, attempt); } }).finally(() => {
-    given = true;
+  const work = (signal: AbortSignal): Promise<unknown> => tool.source.call(tool.tool.name, call.args.take(), createToolContext(call, { signal, store }));
+  return race(work, {
+    clock: seams.clock,
+    timeoutMs: tool.tool.timeoutMs,
+    signal: call.signal,
+    late: (end) => {
+      late(end, attempt);
+    },
   });
 }
 
-/** Keeps the files a source returned beside its value. The call has happened; only its files can still be lost. */
-async function collect(call: ReadyCall, got: Omit<Performed, "kind">): Promise<Performed | Ended> {
-  if (!SourceReturn.is(got.value)) return { kind: "performed", ...got };
-  const artifacts = [...got.artifacts];
+interface Given {
+  readonly value: unknown;
+  readonly storing: readonly Promise<Artifact>[];
+  readonly attempts: number;
+}
+
+/**
+ * Keeps the files a source returned beside its value, and waits for those that were attached without waiting for them. A
+ * handler that attached one was told if it was lost. The call has happened; only its files can still be lost.
+ */
+async function collect(call: ReadyCall, { value, storing, attempts }: Given): Promise<Performed | Ended> {
+  const artifacts = (await Promise.allSettled(storing)).flatMap((stored) => (stored.status === "fulfilled" ? [stored.value] : []));
+  if (!SourceReturn.is(value)) return { kind: "performed", value, artifacts, attempts };
   try {
-    for (const artifact of got.value.artifacts) artifacts.push(await storeArtifact(call, artifact));
+    for (const artifact of value.artifacts) artifacts.push(await storeArtifact(call, artifact));
   } catch (error) {
     const effectStatus = call.effect === "read" ? "none" : "done";
     const message = withEffect(`The files of the result could not be kept: ${readThrown(error, [], call.safe).message}`, call.effect, effectStatus);
-    return ended({ outcome: "failed", code: "INTERNAL", tool: call.tool.name, message, effectStatus, retryable: call.effect === "read", attempts: got.attempts });
+    return ended({ outcome: "failed", code: "INTERNAL", tool: call.tool.name, message, effectStatus, retryable: call.effect === "read", attempts });
   }
-  return { kind: "performed", value: got.value.value, artifacts, attempts: got.attempts };
+  return { kind: "performed", value: value.value, artifacts, attempts };
 }
 
 interface Failure {

@@ -63,6 +63,37 @@ describe("createToolContext", () => {
     expect([...gate.blobs.kept.values()]).toEqual([new Uint8Array([1, 2, 3])]);
   });
 
+  test("waits for files that the handler did not wait for, in the order they were attached; a lost one ends nothing", async () => {
+    const gate = gateFor((context) => {
+      for (const name of ["a", "lost", "b"]) void context.attach(file(name)); // oxlint-disable-line no-floating-promises
+      return 1;
+    });
+    const put = gate.blobs.put.bind(gate.blobs);
+    let nth = 0;
+    gate.blobs.put = async (tenant, bytes) => {
+      const turn = ++nth;
+      for (let wait = 0; wait < 4 - turn; wait++) await new Promise((resolve) => setImmediate(resolve));
+      if (turn === 2) throw new Error("disk full");
+      return await put(tenant, bytes);
+    };
+    const { outcome } = await gate.call("crm.pay");
+    expect(outcome.kind === "ok" && outcome.artifacts.map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
+  test("keeps no files of an attempt that failed", async () => {
+    let ran = 0;
+    const gate = gateFor(async (context) => {
+      ran += 1;
+      await context.attach(file(`f${ran}`));
+      if (ran === 1) throw new Error("busy");
+      return 1;
+    }, { retry: { retries: 1 } });
+    const performing = gate.call("crm.pay");
+    await gate.clock.advance(500);
+    const { outcome } = await performing;
+    expect(outcome.kind === "ok" && outcome.artifacts.map(({ name }) => name)).toEqual(["f2"]);
+  });
+
   test("says that a write happened though its files were lost", async () => {
     const gate = gateFor(() => null);
     gate.blobs.put = () => Promise.reject(new Error("disk full"));

@@ -33,12 +33,19 @@ export function createToolContext(call: ReadyCall, { signal, store }: ContextIni
         ...(typeof fraction === "number" && fraction >= 0 && fraction <= 1 ? { fraction } : {}),
       });
     },
-    async attach(artifact) {
-      if (store === undefined) throw new ToolError({ code: "TOOL_FAILED", message: "A precheck cannot attach files: it must not change anything", notApplied: true });
-      if (call.state.over || signal.aborted) throw new ToolError({ code: "CANCELLED", message: "The call is over; the file was not kept" });
-      return await store(artifact);
+    attach(artifact) {
+      const stored = attachOrRefuse(call, { signal, store }, artifact);
+      // A handler that does not wait for its file must not end the process when the file is lost.
+      stored.catch(() => undefined);
+      return stored;
     },
   });
+}
+
+async function attachOrRefuse(call: ReadyCall, { signal, store }: ContextInit, artifact: ArtifactInput): Promise<Artifact> {
+  if (store === undefined) throw new ToolError({ code: "TOOL_FAILED", message: "A precheck cannot attach files: it must not change anything", notApplied: true });
+  if (call.state.over || signal.aborted) throw new ToolError({ code: "CANCELLED", message: "The call is over; the file was not kept" });
+  return await store(artifact);
 }
 
 function createLogger(call: ReadyCall): ToolLogger {

@@ -1,8 +1,8 @@
-import type { ParseIssue, ParseResult } from "@callgate/contract";
-import { race } from "../lib/race.ts";
+import type { ParseIssue } from "@callgate/contract";
 import type { BrokerTool, CallScope, Ended, FrozenArguments } from "./call.ts";
 import { ended } from "./ended.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
+import { judge } from "./judge.ts";
 import { readThrown } from "./thrown.ts";
 
 const MAX_ISSUES = 20;
@@ -13,7 +13,7 @@ const MAX_ISSUES_IN_MESSAGE = 3;
  * text) is frozen in turn: it is what policy sees, a person is shown and the tool gets.
  */
 export async function validateInput(scope: CallScope, tool: BrokerTool, issued: FrozenArguments): Promise<{ readonly kind: "valid"; readonly args: FrozenArguments } | Ended> {
-  const parsed = await race<ParseResult>(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, signal: scope.signal });
+  const parsed = await judge(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, signal: scope.signal, byAuthor: tool.tool.parseInput !== undefined });
   const stop = { tool: tool.name, outcome: "invalid_input", code: "INVALID_INPUT" } as const;
   switch (parsed.kind) {
     case "value": {

@@ -1,9 +1,9 @@
 import { encodeValue, defaultValueBounds, decodeValue, ValueError } from "@callgate/contract";
-import type { Artifact, CallOutcome, EffectStatus, ParseResult, WireValue } from "@callgate/contract";
-import { race } from "../lib/race.ts";
+import type { Artifact, CallOutcome, EffectStatus, WireValue } from "@callgate/contract";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
 import type { EndedInit } from "./ended.ts";
+import { judge } from "./judge.ts";
 import type { Performed } from "./perform.ts";
 import { readThrown } from "./thrown.ts";
 import { listIssues, placed } from "./validate-input.ts";
@@ -18,7 +18,7 @@ export async function validateOutput(call: ReadyCall, performed: Performed): Pro
     ended({ tool: call.tool.name, effectStatus, attempts: performed.attempts, ...init, message: withEffect(init.message, call.effect, effectStatus) });
 
   // Cancelling now would lose what is already known; only the deadline counts.
-  const parsed = await race<ParseResult>(() => call.tool.validateOutput(performed.value), { clock: call.seams.clock, timeoutMs: call.tool.tool.timeoutMs, signal: new AbortController().signal });
+  const parsed = await judge(() => call.tool.validateOutput(performed.value), { clock: call.seams.clock, timeoutMs: call.tool.tool.timeoutMs, byAuthor: call.tool.tool.parseOutput !== undefined });
   const invalid = { outcome: "invalid_output", code: "INVALID_OUTPUT" } as const;
   if (parsed.kind === "threw") return stop({ ...invalid, message: `The output schema of ${call.tool.name} could not judge its result: ${readThrown(parsed.error, [], call.safe).message}` });
   if (parsed.kind !== "value") return stop({ ...invalid, message: `The output schema of ${call.tool.name} did not judge its result in time` });

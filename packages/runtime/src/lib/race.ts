@@ -12,7 +12,8 @@ export interface RaceOptions<Value> {
   readonly clock: Clock;
   /** Left out, only `signal` ends the wait. */
   readonly timeoutMs?: number;
-  readonly signal: AbortSignal;
+  /** Left out, only the deadline ends it. */
+  readonly signal?: AbortSignal;
   /** Hears once of work that ended after the race was lost. Must not throw. */
   readonly late?: (end: Extract<Raced<Value>, { kind: "value" | "threw" }>) => void;
 }
@@ -22,9 +23,9 @@ export interface RaceOptions<Value> {
  * in the two latter cases. Never rejects; leaves no timer and no listener behind.
  */
 export function race<Value>(work: (signal: AbortSignal) => Promise<Value> | Value, options: RaceOptions<Value>): Promise<Raced<Value>> {
-  if (options.signal.aborted) return Promise.resolve({ kind: "cancelled" });
+  if (options.signal?.aborted === true) return Promise.resolve({ kind: "cancelled" });
   return new Promise((resolve) => {
-    const inner = linkedAbort(options.signal);
+    const inner = options.signal === undefined ? linkedAbort() : linkedAbort(options.signal);
     let open = true;
     const { timeoutMs } = options;
     const expired = (): void => {

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { localPrincipal } from "@callgate/contract";
 import type { Effect, Lane, PolicyFacts, Principal, ToolSpec } from "@callgate/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { comparisonKeys, matchKeys, ruleKeys } from "./rule-shape.ts";
 import { createRulesPolicy } from "./rules-policy.ts";
 import type { PolicyRule } from "./rules-policy.ts";
 
@@ -190,5 +192,29 @@ describe("createRulesPolicy", () => {
     const pattern = `*${"a*".repeat(100)}b`;
     // Exponential, it would not come back from the first of these.
     for (const length of [40, 1_000, 50_000]) expect(kind([{ allow: { args: { "/x": { glob: pattern } } } }], "a.b", { args: { x: "a".repeat(length) } })).toBe("ask");
+  });
+});
+
+describe("docs/guide/policy.md", () => {
+  const guide = readFileSync(new URL("../../../../docs/guide/policy.md", import.meta.url), "utf8");
+  const examples = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => JSON.parse(text) as PolicyRule[]);
+
+  test("shows rules that are accepted", () => {
+    expect(examples).toHaveLength(2);
+    for (const rules of examples) expect(createRulesPolicy(rules).version).toMatch(/^rules:/);
+  });
+
+  test("shows rules that do what it says", () => {
+    const [, rules = []] = examples;
+    const clerk = { principal: { roles: ["clerk"] } };
+    expect(kind(rules, "crm.pay", { ...clerk, args: { amount: 100, currency: "EUR" } })).toBe("allow");
+    expect(kind(rules, "crm.pay", { ...clerk, args: { amount: 101, currency: "EUR" } })).toBe("ask");
+    expect(kind(rules, "mail.send", { args: { to: "x@theirs.example" } })).toBe("deny");
+    expect(kind(rules, "mail.send", { args: { to: "x@ours.example" } })).toBe("ask");
+    expect(kind(rules, "db.drop", { effect: "destructive" })).toBe("ask");
+  });
+
+  test("names every key there is", () => {
+    for (const key of [...ruleKeys, ...matchKeys, ...comparisonKeys]) expect(guide).toContain(`\`${key}\``.replace("`equals`", "equals").replace("`in`", "in"));
   });
 });
