@@ -57,8 +57,8 @@ export function createCatalogTool({ source, listed, spec, effect, namespace, mem
     source,
     definitionDigest: digestOf(spec),
     interfaceDigest: digestOf({ name, input: spec.input, output: spec.output ?? null, effect }),
-    validateInput: (value) => validateBoth(value === undefined ? {} : value, input.validate, tool.parseInput),
-    validateOutput: (value) => validateBoth(value, output?.validate, tool.parseOutput),
+    validateInput: (value) => validateBoth(value === undefined ? {} : value, input.validate, (parsed) => tool.parseInput?.(parsed)),
+    validateOutput: (value) => validateBoth(value, output?.validate, (parsed) => tool.parseOutput?.(parsed)),
     // Made when first read: most tools of a large catalog are never looked at.
     get signature() {
       signature ??= signatureLine({ member, spec: tool });
@@ -68,11 +68,12 @@ export function createCatalogTool({ source, listed, spec, effect, namespace, mem
   };
 }
 
-type Parser = (value: unknown) => Promise<ParseResult> | ParseResult;
+/** `undefined` where there is nothing to check with. */
+type Check = (value: unknown) => Promise<ParseResult> | ParseResult | undefined;
 
-async function validateBoth(value: unknown, bySchema: Parser | undefined, byAuthor: Parser | undefined): Promise<ParseResult> {
+async function validateBoth(value: unknown, bySchema: Check | undefined, byAuthor: Check): Promise<ParseResult> {
   const first = (await bySchema?.(value)) ?? { kind: "ok", value };
-  return first.kind === "invalid" || byAuthor === undefined ? first : await byAuthor(first.value);
+  return first.kind === "invalid" ? first : ((await byAuthor(first.value)) ?? first);
 }
 
 /** The hooks of a tool, also when they live on a prototype, bound to it. */

@@ -29,7 +29,11 @@ function plain(name: string): string {
 /** Levenshtein's distance, but for two letters in the wrong order, the commonest slip, which counts as one. */
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b);
-  return edits === 2 && a.length === b.length && [...a].sort().join("") === [...b].sort().join("") ? 1 : edits;
+  return edits === 2 && a.length === b.length && lettersOf(a) === lettersOf(b) ? 1 : edits;
+}
+
+function lettersOf(name: string): string {
+  return Array.from(name).sort().join("");
 }
 
 /** Smaller is nearer; undefined when the two have nothing to do with each other. */

@@ -24,10 +24,16 @@ interface Place {
   readonly base: string;
 }
 
+/** What is known of a document's schemas: where each stands, and what each URI means. */
+interface Index {
+  readonly places: Map<SchemaObject, Place>;
+  readonly byUri: Map<string, RefTarget>;
+}
+
 /** Indexes a schema: `$id` (also draft-07's `#name`), `$anchor`, `$dynamicAnchor`, `$defs`, pointers. Linear in its size. */
 export function openSchema(root: JsonSchema): SchemaDocument {
-  const places = new Map<SchemaObject, Place>();
-  const byUri = new Map<string, RefTarget>();
+  const index: Index = { places: new Map(), byUri: new Map() };
+  const { places, byUri } = index;
   const walk: { schema: unknown; place: Place }[] = [{ schema: root, place: { pointer: "", base: rootUri } }];
   byUri.set(rootUri, { key: "", schema: root });
   for (let next = walk.pop(); next !== undefined; next = walk.pop()) {
@@ -40,7 +46,7 @@ export function openSchema(root: JsonSchema): SchemaDocument {
       walk.push({ schema: sub.schema, place: { pointer, base: place.base } });
     }
   }
-  const resolve = (from: SchemaObject, ref: string): RefTarget | undefined => resolveRef(ref, places.get(from)?.base ?? rootUri, byUri, places);
+  const resolve = (from: SchemaObject, ref: string): RefTarget | undefined => resolveRef(ref, places.get(from)?.base ?? rootUri, index);
   const brokenRefs = [...places]
     .map(([schema, { pointer }]) => ({ schema, pointer, ref: refOf(schema) }))
     .flatMap(({ schema, pointer, ref }) => (ref !== undefined && resolve(schema, ref) === undefined ? [{ pointer, ref }] : []));
@@ -75,7 +81,7 @@ function absolute(uri: string, base: string): string | undefined {
   return URL.parse(uri, base)?.href ?? (uri.startsWith("#") ? base.replace(/#.*$/, "") + uri : undefined);
 }
 
-function resolveRef(ref: string, base: string, byUri: Map<string, RefTarget>, places: Map<SchemaObject, Place>): RefTarget | undefined {
+function resolveRef(ref: string, base: string, { byUri, places }: Index): RefTarget | undefined {
   const uri = absolute(ref, base);
   if (uri === undefined) return undefined;
   const hash = uri.indexOf("#");

@@ -39,14 +39,13 @@ function namedType(name: string, type: TypeNode, stub: Stub): string {
 
 function printFunction(tool: ToolTypes, types: NamespaceTypes, stub: Stub): string {
   const scope = pascal(tool.member);
-  const parameters = parametersOf(tool.input, types, `${scope}Input`, stub);
+  const parameters = parametersOf(flatten(tool.input, new Map(types.named.map(({ name, type }) => [name, type])), 0), `${scope}Input`, stub);
   const output = tool.output === undefined ? "object" : printPython(tool.output, `${scope}Output`, stub);
   const list = parameters.length === 0 ? "" : parameters.join(", ");
   return `def ${tool.member}(${list}) -> ${output}:\n${docstring(tool)}    ...\n`;
 }
 
-function parametersOf(input: TypeNode, types: NamespaceTypes, hint: string, stub: Stub): string[] {
-  const object = flatten(input, new Map(types.named.map(({ name, type }) => [name, type])), 0);
+function parametersOf(object: ObjectNode | undefined, hint: string, stub: Stub): string[] {
   if (object === undefined) return ["**arguments: object"];
   const spelled = object.properties.filter(({ name }) => isPythonName(name));
   const [required, optional] = [spelled.filter((property) => !property.optional), spelled.filter((property) => property.optional)];
@@ -157,7 +156,7 @@ const pythonKeywords: ReadonlySet<string> = new Set(
 
 /** A Python string literal in ASCII; JSON's escapes are Python's, but for the pairs of characters outside the basic plane. */
 function quotePython(text: string): string {
-  return `"${[...text].map(escapeCharacter).join("")}"`;
+  return `"${Array.from(text, escapeCharacter).join("")}"`;
 }
 
 function escapeCharacter(character: string): string {

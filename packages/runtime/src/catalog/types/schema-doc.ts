@@ -51,6 +51,6 @@ function short(value: unknown): string {
 
 /** Text with line ends made one kind, blank ends cut, and at most `maxChars` characters. */
 export function clip(text: string, maxChars: number): string {
-  const clean = text.replace(/\r\n?|[\u2028\u2029]/g, "\n").replace(/[\u0000-\u0009\u000b-\u001f\u007f]/g, " ").trim().toWellFormed();
+  const clean = text.replace(/\r\n?|[\u2028\u2029]/g, "\n").replace(/[^\P{Cc}\n]/gu, " ").trim().toWellFormed();
   return clean.length <= maxChars ? clean : `${clean.slice(0, maxChars - 1).toWellFormed().trimEnd()}…`;
 }

@@ -116,7 +116,8 @@ function widen(type: TypeNode): TypeNode {
 }
 
 /** Undefined where the schema says nothing about arrays. */
-function arrayType(schema: SchemaObject, { convert: child }: Conversion): TypeNode | undefined {
+function arrayType(schema: SchemaObject, conversion: Conversion): TypeNode | undefined {
+  const child = (item: unknown): TypeNode => conversion.convert(item);
   const items = own(schema, "items");
   const prefix = own(schema, "prefixItems") ?? (Array.isArray(items) ? items : undefined);
   const others = Array.isArray(items) ? own(schema, "additionalItems") : items;
@@ -143,15 +144,16 @@ function referenceType(schema: SchemaObject, conversion: Conversion): TypeNode {
 }
 
 /** `allOf`, `anyOf`, `oneOf`, `if`: each says something about the same value, so what is known of it narrows them. */
-function combinedTypes(schema: SchemaObject, kinds: readonly JsonKind[], { convert: child }: Conversion): TypeNode[] {
-  const types = itemsOf(own(schema, "allOf")).map((item) => child(item, kinds));
+function combinedTypes(schema: SchemaObject, kinds: readonly JsonKind[], conversion: Conversion): TypeNode[] {
+  const child = (item: unknown): TypeNode => conversion.convert(item, kinds);
+  const types = itemsOf(own(schema, "allOf")).map(child);
   for (const keyword of ["anyOf", "oneOf"]) {
     const branches = itemsOf(own(schema, keyword));
-    if (branches.length > 0) types.push(unionOf(branches.map((branch) => child(branch, kinds))));
+    if (branches.length > 0) types.push(unionOf(branches.map(child)));
   }
   if (Object.hasOwn(schema, "if") && (Object.hasOwn(schema, "then") || Object.hasOwn(schema, "else"))) {
-    const met = intersectionOf([child(schema["if"], kinds), child(own(schema, "then") ?? true, kinds)]);
-    types.push(unionOf([met, child(own(schema, "else") ?? true, kinds)]));
+    const met = intersectionOf([child(schema["if"]), child(own(schema, "then") ?? true)]);
+    types.push(unionOf([met, child(own(schema, "else") ?? true)]));
   }
   if (own(schema, "not") === true) types.push(neverType);
   return types;

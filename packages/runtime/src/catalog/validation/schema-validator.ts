@@ -11,7 +11,7 @@ const maxIssues = 20;
 
 export interface SchemaValidator {
   /** Checks a value; paths are JSON Pointers. Never changes the value, never throws. */
-  validate(value: unknown): ParseResult;
+  readonly validate: (value: unknown) => ParseResult;
 }
 
 /**
