@@ -2,7 +2,7 @@
 
 export { callSummaries } from "./journal/call-summaries.ts";
 export { createFileBlobs } from "./journal/file-blobs.ts";
-export type { FileBlobsOptions } from "./journal/file-blobs.ts";
+export type { FileBlobs, FileBlobsOptions } from "./journal/file-blobs.ts";
 export { createSqliteJournal, defaultJournalLimits } from "./journal/sqlite-journal.ts";
 export type { JournalLimits, SqliteJournal, SqliteJournalOptions } from "./journal/sqlite-journal.ts";
 export { createMasterKey, openMasterKey } from "./secrets/master-key.ts";

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, utimes } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Digest } from "@callgate/contract";
@@ -7,6 +7,14 @@ import type { Blobs, Digest } from "@callgate/contract";
 export interface FileBlobsOptions {
   /** Made when it is not there, readable by its owner only. */
   readonly folder: string;
+}
+
+export interface FileBlobs extends Blobs {
+  /**
+   * Removes files that are none of `kept` and were neither stored nor stored again for `untouchedMs`: what a process
+   * left that died between storing a blob and recording it. Resolves to how many.
+   */
+  sweep(kept: Iterable<{ readonly tenant: string; readonly digest: Digest }>, untouchedMs: number): Promise<number>;
 }
 
 /**
@@ -18,7 +26,7 @@ export interface FileBlobsOptions {
  * Errors: JOURNAL_UNAVAILABLE when the disk is full, read-only or failing; JOURNAL_CORRUPT from `get` for bytes that
  * are no longer those that were put.
  */
-export function createFileBlobs({ folder }: FileBlobsOptions): Blobs {
+export function createFileBlobs({ folder }: FileBlobsOptions): FileBlobs {
   return {
     async put(tenant, bytes) {
       const digest: Digest = `sha256:${sha256(bytes)}`;
@@ -54,7 +62,29 @@ export function createFileBlobs({ folder }: FileBlobsOptions): Blobs {
         throw unavailable("Cannot delete a blob", path, error);
       }
     },
+    async sweep(kept, untouchedMs) {
+      const keptPaths = new Set<string>();
+      for (const { tenant, digest } of kept) keptPaths.add(blobPath(folder, tenant, digest));
+      // File times are the machine's, so age is measured on its clock.
+      return await removeOthers(folder, keptPaths, Date.now() - untouchedMs);
+    },
   };
+}
+
+async function removeOthers(folder: string, keptPaths: ReadonlySet<string>, beforeMs: number): Promise<number> {
+  let removed = 0;
+  try {
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    for (const file of files) {
+      const path = join(file.parentPath, file.name);
+      if (!file.isFile() || keptPaths.has(path) || (await stat(path)).mtimeMs >= beforeMs) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw unavailable("Cannot look through the blobs", folder, error);
+  }
+  return removed;
 }
 
 /** A tenant's name may be any text; its hash is a safe folder name and equal only for equal tenants. */

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
+import { textColumn } from "./columns.ts";
+import type { FileBlobs } from "./file-blobs.ts";
 import type { Owners } from "./owners.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
@@ -34,7 +36,10 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{
     if (removed === 0) break;
     runs += removed;
   }
-  if (runs > 0) await shrink(seams);
+  if (runs > 0) {
+    await shrink(seams);
+    await sweepBlobs(seams);
+  }
   return { runs, bytes: Math.max(0, before - journalBytes(seams.database)) };
 }
 
@@ -98,6 +103,17 @@ async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number
   });
   await deleteUnreferenced(seams, refs);
   return removed;
+}
+
+/** A blob that no run names is left alone for a day: its entry may be on its way. */
+const ORPHAN_AGE_MS = 24 * 3_600_000;
+
+/** Removes blobs that no run names. A store of blobs that cannot be looked through is left as it is. */
+export async function sweepBlobs({ database, blobs }: PruneSeams): Promise<void> {
+  if (!("sweep" in blobs)) return;
+  const rows = database.prepare("select distinct tenant, digest from blob_refs").all();
+  const kept = rows.map((row) => ({ tenant: textColumn(row, "tenant"), digest: textColumn(row, "digest") as Digest }));
+  await (blobs as FileBlobs).sweep(kept, ORPHAN_AGE_MS);
 }
 
 /** Hands free pages back to the disk, a step at a time. */

@@ -50,5 +50,5 @@ async function many(journal: Journal, runId: string): Promise<void> {
 const scenarios = { oneWrite, stream, many };
 
 const [, , moduleUrl = "", argument = "", scenario = "", runId = ""] = process.argv;
-const { openJournal } = (await import(moduleUrl)) as JournalModule;
-await scenarios[scenario as keyof typeof scenarios](await openJournal(argument), runId);
+const opening = (await import(moduleUrl)) as JournalModule;
+await scenarios[scenario as keyof typeof scenarios](await opening.openJournal(argument), runId);
