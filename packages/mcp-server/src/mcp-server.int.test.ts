@@ -205,6 +205,9 @@ describe("createMcpServer: the other tools", () => {
     const denied = await client.callTool({ name: "call_tool", arguments: { name: "db.users" } });
     expect(denied.isError).toBe(true);
     expect(firstText(denied)).toBe("DENIED (db.users): Not allowed\nNothing was changed.");
+    const rounded = await client.callTool({ name: "call_tool", arguments: { name: "db.orders", arguments: { id: 2 ** 60 } } });
+    expect(rounded.isError).toBe(true);
+    expect(firstText(rounded)).toContain("/arguments/id");
   });
 
   test("code-mode 13: read_result gives ranges, and pictures as pictures", async () => {

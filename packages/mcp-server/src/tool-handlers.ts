@@ -1,5 +1,6 @@
 import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView } from "@callgate/contract";
 import type { Answer } from "./answer.ts";
+import { readCallArguments } from "./call-arguments.ts";
 import { artifactBlocks } from "./artifact-blocks.ts";
 import { toModelText, toPlainJson } from "./plain-json.ts";
 import { renderError } from "./render-error.ts";
@@ -86,7 +87,12 @@ function fullRecord({ name, signature, spec }: ToolView): JsonObject {
 
 async function call({ name, arguments: args, budgetTokens }: ToolArguments<"call_tool">, request: GateRequest): Promise<Answer> {
   const { gate, principal, signal } = request;
-  const result = await gate.call(name, args, { principal, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
+  const read = readCallArguments(args);
+  if (read.kind === "inexact") {
+    const where = read.paths.map((path) => `/arguments${path}`).join(", ");
+    return { text: `INVALID_INPUT: ${where}: a whole number beyond 2^53 is rounded on its way here. Nothing was done. Send it as {"$bigint": "<digits>"}, or write it with an n (123n) in execute_code.`, isError: true };
+  }
+  const result = await gate.call(name, read.value, { principal, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
   return { ...callAnswer(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
 }
 
