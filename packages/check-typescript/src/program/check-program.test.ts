@@ -68,7 +68,7 @@ describe("checkProgram", () => {
   });
 
   test("type-checks what a top-level return gives", () => {
-    expect(first(rejected('const doc = await tools.documents.get_document({ document_id: "d" });\nreturn doc.kontent_x;'))).toMatch(/^error TS2339 2:12 There is no field kontent_x on doc/);
+    expect(first(rejected('const doc = await tools.documents.get_document({ document_id: "d" });\nreturn doc.body;'))).toMatch(/^error TS2339 2:12 There is no field body on doc/);
   });
 
   test("refuses decorators with a reason", () => {

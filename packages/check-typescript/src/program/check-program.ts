@@ -67,7 +67,7 @@ export function checkProgram({ text, environment, lane }: ProgramToCheck, compil
     if (result.kind === "stopped" || diagnostics.some(({ severity }) => severity === "error")) return { kind: "rejected", ...done };
     const code = emit(result.built, compiler);
     if (code.kind === "refused") return { kind: "rejected", ...done, diagnostics: code.findings.map((finding) => locate({ ...finding, offset: result.built.edited.toOrigin(finding.offset) }, text, current)) };
-    const returned = returnRepair(result.built, text, current);
+    const returned = diagnostics.some((diagnostic) => diagnostic.code === "NO_VALUE") ? [] : returnRepair(result.built, text, current);
     return {
       kind: "ok",
       form: result.built.shape.form,
@@ -136,14 +136,13 @@ function judge({ built, compiled, environment, lane }: Judging): { readonly find
     return finding === undefined ? [] : [{ diagnostic, finding }];
   });
   const fixes = findRepairs(typed, context);
-  const body = bodyOf(file);
   const isRejected = typed.some(({ finding }) => finding.severity === "error");
-  const own = [...findFloatingPromises(context), ...findDroppedResults(context), ...findLaneFaults(context, lane), ...(body === undefined ? [] : findNoValue(body, { compiled }))];
+  const own = [...findFloatingPromises(context), ...findDroppedResults(context), ...findLaneFaults(context, lane), ...programOf(file).flatMap((wrapper) => findNoValue(wrapper, { compiled }))];
   return { uses, fixes, findings: withoutTwins([...typed.map(({ finding }) => finding), ...own, ...(isRejected ? [] : findAdvice(context))]) };
 }
 
-function bodyOf(file: ts.SourceFile): ts.Block | undefined {
-  return file.statements.find((statement) => ts.isFunctionDeclaration(statement) && statement.name?.text === "$program" && statement.body !== undefined)?.forEachChild((child) => (ts.isBlock(child) ? child : undefined));
+function programOf(file: ts.SourceFile): ts.FunctionDeclaration[] {
+  return file.statements.filter((statement) => ts.isFunctionDeclaration(statement)).filter(({ name }) => name?.text === "$program");
 }
 
 /** One place says one thing once. */

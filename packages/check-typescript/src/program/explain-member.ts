@@ -49,6 +49,7 @@ function missingAccess(diagnostic: ts.Diagnostic, node: ts.Node): { readonly tar
   if (diagnostic.code === 2339 || diagnostic.code === 2551) {
     if (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) return { target: node.parent.expression, name: node.parent.name.text };
     if (!ts.isIdentifier(node) || !ts.isBindingElement(node.parent)) return undefined;
+    // Of nested patterns only the outermost has an expression to name.
     const declaration = node.parent.parent.parent;
     return ts.isVariableDeclaration(declaration) && declaration.initializer !== undefined ? { target: declaration.initializer, name: node.text } : undefined;
   }

@@ -3,8 +3,10 @@ import type { Compiled } from "./compiler.ts";
 import type { Environment } from "./environment.ts";
 import { error, warning } from "./finding.ts";
 import type { Finding } from "./finding.ts";
+import { explainArguments } from "./explain-arguments.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";
+import { explainValue } from "./explain-value.ts";
 import { severityOf } from "./severity.ts";
 import type { ToolUses } from "./tool-uses.ts";
 import { nodeAt } from "./node-at.ts";
@@ -23,8 +25,8 @@ export function explain(diagnostic: ts.Diagnostic, context: Explaining): Finding
   const node = nodeAt(compiled.file, offset, diagnostic.length ?? 0);
   const severity = severityOf(diagnostic, node, context);
   if (severity === undefined) return undefined;
-  const special = explainMember(diagnostic, node, context) ?? explainName(diagnostic, node, environment);
   const call = toolCallAround(node, uses);
+  const special = explainMember(diagnostic, node, context) ?? explainName(diagnostic, node, environment) ?? explainArguments(diagnostic, node, { context, tool: call?.tool.name }) ?? explainValue(diagnostic, node, context);
   const made = (severity === "error" ? error : warning)(`TS${diagnostic.code}`, offset, special?.message ?? inWords(diagnostic, call?.tool.name), {
     ...(special?.suggestions === undefined || special.suggestions.length === 0 ? {} : { suggestions: special.suggestions }),
   });

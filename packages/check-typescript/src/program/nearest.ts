@@ -20,7 +20,7 @@ export function nearest(name: string, candidates: Iterable<string>): Nearest {
     if (other === "" || other.length > maxComparedChars) continue;
     const longest = Math.max(wanted.length, other.length);
     const allowed = Math.max(1, Math.floor(longest / 3));
-    const edits = Math.abs(wanted.length - other.length) > allowed ? longest : distance(wanted, other);
+    const edits = Math.abs(wanted.length - other.length) > allowed ? longest : editsBetween(wanted, other);
     if (edits <= allowed && edits < longest) ranked.push({ name: candidate, edits, rank: edits / longest });
     else if (Math.min(wanted.length, other.length) >= 4 && (wanted.includes(other) || other.includes(wanted))) ranked.push({ name: candidate, edits: longest, rank: 2 - Math.min(wanted.length, other.length) / longest });
   }
@@ -28,6 +28,14 @@ export function nearest(name: string, candidates: Iterable<string>): Nearest {
   const close = ranked.filter(({ edits }) => edits <= Math.min(3, Math.max(1, Math.floor(wanted.length / 4))));
   const [first] = close;
   return { names: ranked.slice(0, 5).map((item) => item.name), only: close.length === 1 && wanted.length >= 3 ? first?.name : undefined };
+}
+
+/** Two letters in the wrong order are one slip, not two. */
+function editsBetween(a: string, b: string): number {
+  const edits = distance(a, b);
+  if (edits !== 2 || a.length !== b.length) return edits;
+  const at = [...a].findIndex((letter, index) => letter !== b[index]);
+  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2) ? 1 : edits;
 }
 
 function plain(name: string): string {

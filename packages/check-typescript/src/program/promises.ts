@@ -35,9 +35,9 @@ function floating(statement: ts.ExpressionStatement, { compiled, uses }: Looking
   const offset = statement.getStart(compiled.file);
   const tool = toolInside(value, uses);
   if (ts.isVoidExpression(expression)) return [warning("FLOATING_PROMISE", offset, "Nothing waits for this promise: an error in it is lost, and it may not have ended when the program does")];
-  const what = tool === undefined ? "This promise" : many ? `The calls of ${tool.name}` : `The call of ${tool.name}`;
-  const fix = many ? "write await Promise.all(…) around it" : "write await before it";
-  return [(tool !== undefined || callsAsync(value, compiled) ? error : warning)("FLOATING_PROMISE", offset, `${what} ${many && tool !== undefined ? "are" : "is"} not awaited: its error is lost, and it may not have ended when the program does; ${fix}`)];
+  const say = tool !== undefined || callsAsync(value, compiled) ? error : warning;
+  if (many) return [say("FLOATING_PROMISE", offset, `${tool === undefined ? "These promises" : `The calls of ${tool.name}`} are not awaited: their errors are lost, and they may not have ended when the program does; write await Promise.all(…) around them`)];
+  return [say("FLOATING_PROMISE", offset, `${tool === undefined ? "This promise" : `The call of ${tool.name}`} is not awaited: its error is lost, and it may not have ended when the program does; write await before it`)];
 }
 
 function isArrayOfPromises(type: ts.Type, compiled: Compiled): boolean {

@@ -34,9 +34,9 @@ export function readProgram(text: string, parse: Parse, parseJsx: Parse): ReadPr
   if (wrapper !== undefined && wrapper.end < file.text.length && (first === undefined || (first.start ?? 0) >= wrapper.end)) {
     return [error("TS1128", wrapper.end - 1 - headLength, "This } closes nothing that was opened: there is one } too many before it or here")];
   }
-  const jsx = looksLikeJsx(text) && syntaxErrors(parseJsx(wrapperHead + text + wrapperTail)).length === 0;
-  if (jsx) return [error("JSX_NOT_SUPPORTED", Math.max(0, (first?.start ?? headLength) - headLength), "JSX is not supported: nothing here renders it. Build the text with template strings")];
-  return faults.slice(0, 5).map((fault) => explainSyntax(fault, text.length, headLength));
+  const jsx = jsxTag.test(text) && syntaxErrors(parseJsx(wrapperHead + text + wrapperTail)).length === 0;
+  if (jsx) return [error("JSX_NOT_SUPPORTED", Math.max(0, text.search(jsxTag)), "JSX is not supported: nothing here renders it. Build the text with template strings")];
+  return faults.slice(0, 5).map((fault) => explainSyntax(fault, text, headLength));
 }
 
 function syntaxErrors(file: ts.SourceFile): readonly ts.DiagnosticWithLocation[] {
@@ -44,14 +44,14 @@ function syntaxErrors(file: ts.SourceFile): readonly ts.DiagnosticWithLocation[]
   return (file as unknown as { parseDiagnostics: readonly ts.DiagnosticWithLocation[] }).parseDiagnostics;
 }
 
-function looksLikeJsx(text: string): boolean {
-  return /<[A-Za-z][\w.]*[^<>]*\/?>|<>/.test(text);
-}
+const jsxTag = /<[A-Za-z][\w.]*(?:\s[^<>]{0,500})?\/?>|<>/;
 
-function explainSyntax(fault: ts.DiagnosticWithLocation, length: number, headLength: number): Finding {
+function explainSyntax(fault: ts.DiagnosticWithLocation, text: string, headLength: number): Finding {
+  const { length } = text;
   const at = fault.start - headLength;
   const message = ts.flattenDiagnosticMessageText(fault.messageText, "\n");
   if (at >= length) return error(`TS${fault.code}`, Math.max(0, length - 1), `The program ends too early: ${lowerFirst(message)} Something is not closed, or the text was cut off`);
+  if (fault.code === 1127 && at >= 0) return error("TS1127", at, `The character U+${(text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0")} means nothing here; use a space, or put it into a string`);
   if (fault.code === 1260) return error("TS1260", at, "Keywords cannot contain escape characters; write the keyword as it is");
   return error(`TS${fault.code}`, Math.max(0, at), message);
 }

@@ -30,14 +30,15 @@ function hasCallback(call: ts.CallExpression): boolean {
   return call.arguments.some((argument) => !ts.isLiteralExpression(argument));
 }
 
-/** A program whose value is nothing, when it does not print either (DESIGN P14). */
-export function findNoValue(body: ts.Block, { compiled }: { readonly compiled: Compiled }): Finding[] {
-  const { file } = compiled;
-  const statements = body.statements;
-  const last = statements.at(-1);
-  if (last === undefined || returnsValue(body) || ts.isThrowStatement(last)) return [];
+/** A program whose value is nothing, when it does not print either (DESIGN P14). `program` is the function around it. */
+export function findNoValue(program: ts.FunctionDeclaration, { compiled }: { readonly compiled: Compiled }): Finding[] {
+  const { checker, file } = compiled;
+  const signature = checker.getSignatureFromDeclaration(program);
+  const value = signature === undefined ? undefined : checker.getAwaitedType(checker.getReturnTypeOfSignature(signature));
+  const last = program.body?.statements.findLast((statement) => !ts.isReturnStatement(statement)) ?? program.body?.statements.at(-1);
+  if (value === undefined || last === undefined || !isNothing(value)) return [];
   const offset = last.getStart(file);
-  const prints = printsSomething(body);
+  const prints = printsSomething(program);
   if (prints) return [{ severity: "advice", code: "NO_VALUE", offset, message: "The program returns nothing; only what it prints comes back. return the value to get it as data" }];
   const names = ts.isVariableStatement(last) ? last.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : [])) : [];
   const hint = names[0] === undefined ? changed(last) : names[0];
@@ -52,17 +53,11 @@ function changed(last: ts.Statement): string | undefined {
   return ts.isCallExpression(expression) && ts.isPropertyAccessExpression(expression.expression) && ts.isIdentifier(expression.expression.expression) ? expression.expression.expression.text : undefined;
 }
 
-function returnsValue(body: ts.Block): boolean {
-  let found = false;
-  walk(body, (node) => {
-    if (ts.isFunctionLike(node) || ts.isClassLike(node)) return false;
-    if (ts.isReturnStatement(node) && node.expression !== undefined) found = true;
-    return found ? false : undefined;
-  });
-  return found;
+function isNothing(type: ts.Type): boolean {
+  return type.isUnion() ? type.types.every(isNothing) : (type.flags & (ts.TypeFlags.Void | ts.TypeFlags.Undefined)) !== 0;
 }
 
-function printsSomething(body: ts.Block): boolean {
+function printsSomething(body: ts.Node): boolean {
   let found = false;
   walk(body, (node) => {
     if (ts.isCallExpression(node)) {

@@ -23,7 +23,7 @@ const doubtful: ReadonlySet<number> = new Set([
   // never or always true
   2367, 2774, 2869, 2870, 2871, 2872, 2873, 2839, 2845, 2678,
   // arithmetic on dates and numeric strings, spread arguments, casts, read-only fields, missing returns
-  2362, 2363, 2556, 2352, 2540, 2542, 2355, 2366, 2847, 2790, 2564, 7053,
+  2362, 2363, 2556, 2352, 2540, 2542, 2355, 2366, 2847, 2790, 2564,
 ]);
 
 const assignability: ReadonlySet<number> = new Set([2322, 2345, 2769, 2739, 2740, 2741, 2559, 2560, 2353, 2561, 2379, 2375, 2412, 2554, 2555]);
@@ -34,7 +34,9 @@ export function severityOf(diagnostic: ts.Diagnostic, node: ts.Node, context: Ju
   if (ignored.has(code) || (code >= 80_000 && code < 90_000)) return undefined;
   if (code >= 1000 && code < 2000) return "error";
   if (isPromise(typeOfSubject(node, context.compiled), context.compiled)) return "error";
-  if (doubtful.has(code)) return code === 7053 ? indexing(node, context) : "warning";
+  if (code === 7053) return indexing(node, context);
+  if ((code === 2362 || code === 2363) && context.compiled.checker.typeToString(context.compiled.checker.getTypeAtLocation(node)) === "Date") return undefined;
+  if (doubtful.has(code)) return "warning";
   if (isInType(node)) return "warning";
   if (code === 2339 || code === 2551) return missingMember(node, context);
   if (code === 2304 || code === 2552 || !assignability.has(code)) return "error";
@@ -59,15 +61,16 @@ function indexing(node: ts.Node, context: Judged): "error" | undefined {
   return isOwnType(context.compiled.checker.getTypeAtLocation(access.expression), context.compiled) ? undefined : "error";
 }
 
-function missingMember(node: ts.Node, { compiled }: Judged): "error" | "warning" {
+function missingMember(node: ts.Node, { compiled }: Judged): "error" | "warning" | undefined {
   const access = node.parent;
   if (!ts.isPropertyAccessExpression(access) || access.name !== node) return "error";
   const type = compiled.checker.getTypeAtLocation(access.expression);
   const present = type.isUnion() ? type.types.filter((member) => compiled.checker.getPropertyOfType(compiled.checker.getApparentType(member), access.name.text) !== undefined) : [];
   if (present.length > 0) return "warning";
   if ((type.flags & (ts.TypeFlags.Never | ts.TypeFlags.Unknown | ts.TypeFlags.NonPrimitive)) !== 0) return "warning";
+  // Objects of the program's own grow as it goes.
   const isWrite = ts.isBinaryExpression(access.parent) && access.parent.left === access && access.parent.operatorToken.kind === ts.SyntaxKind.EqualsToken;
-  return isOwnType(type, compiled) && (isWrite || compiled.checker.getPropertiesOfType(type).length === 0) ? "warning" : "error";
+  return isOwnType(type, compiled) && (isWrite || compiled.checker.getPropertiesOfType(type).length === 0) ? undefined : "error";
 }
 
 /** An object the program made itself, without writing a type for it. */
@@ -76,7 +79,7 @@ function isOwnType(type: ts.Type, { file }: Compiled): boolean {
   return declaration !== undefined && declaration.getSourceFile() === file && ts.isObjectLiteralExpression(declaration);
 }
 
-function assigning(diagnostic: ts.Diagnostic, node: ts.Node, context: Judged): "error" | "warning" {
+function assigning(diagnostic: ts.Diagnostic, node: ts.Node, context: Judged): "error" | "warning" | undefined {
   const inner = innermost(diagnostic.messageText);
   // `string | undefined` where a string is needed: the value may well be there. A plain undefined never is.
   if (typeof diagnostic.messageText !== "string" && /^Type '(?:undefined|null)' is not assignable/.test(inner)) return "warning";
@@ -84,7 +87,10 @@ function assigning(diagnostic: ts.Diagnostic, node: ts.Node, context: Judged): "
   if (call === undefined || context.uses.callOf(call) !== undefined) return "error";
   const declaration = context.compiled.checker.getResolvedSignature(call)?.declaration;
   const ofLibrary = declaration !== undefined && context.compiled.program.isSourceFileDefaultLibrary(declaration.getSourceFile());
-  return ofLibrary && !isJsonParse(call) ? "warning" : "error";
+  if (!ofLibrary || isJsonParse(call)) return "error";
+  // parseInt(1.5), encodeURIComponent(true): the library turns primitives into what it needs.
+  const given = ts.isExpression(node) ? context.compiled.checker.getTypeAtLocation(node) : undefined;
+  return given !== undefined && (given.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BooleanLike)) !== 0 ? undefined : "warning";
 }
 
 function innermost(message: string | ts.DiagnosticMessageChain): string {
@@ -95,11 +101,11 @@ function innermost(message: string | ts.DiagnosticMessageChain): string {
 }
 
 /** A tool's structured result is no text: parsing it again fails at run time. */
-function isJsonParse(call: ts.CallExpression | ts.NewExpression): boolean {
+export function isJsonParse(call: ts.CallExpression | ts.NewExpression): boolean {
   return ts.isPropertyAccessExpression(call.expression) && call.expression.name.text === "parse" && call.expression.expression.getText() === "JSON";
 }
 
-function callAround(node: ts.Node): ts.CallExpression | ts.NewExpression | undefined {
+export function callAround(node: ts.Node): ts.CallExpression | ts.NewExpression | undefined {
   for (let at: ts.Node = node; !ts.isStatement(at) && at.parent !== undefined; at = at.parent) {
     if (ts.isVariableDeclaration(at) || ts.isFunctionLike(at)) return undefined;
     if (ts.isCallExpression(at.parent) || ts.isNewExpression(at.parent)) return at.parent;

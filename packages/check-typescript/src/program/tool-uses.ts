@@ -68,9 +68,10 @@ export function findToolUses(compiled: Compiled, environment: Environment): Tool
 export function referenceOf(node: ts.Expression, checker: ts.TypeChecker, environment: Environment): ToolReference | undefined {
   if (ts.isIdentifier(node) && node.parent !== undefined && isInType(node)) return undefined;
   const symbol = symbolOf(node, checker);
-  const tool = symbol === undefined ? undefined : toolOfSymbol(symbol, environment);
-  if (tool !== undefined) return { kind: "tool", tool };
   const module = checker.getTypeAtLocation(node).symbol as ts.Symbol | undefined;
+  // By its type too: a tool taken out of its namespace by a pattern has a name of the program's own.
+  const tool = (symbol === undefined ? undefined : toolOfSymbol(symbol, environment)) ?? (module === undefined ? undefined : toolOfSymbol(module, environment));
+  if (tool !== undefined) return { kind: "tool", tool };
   if (module === undefined || (module.flags & ts.SymbolFlags.ValueModule) === 0) return undefined;
   const declaration = module.declarations?.find((item) => ts.isModuleDeclaration(item));
   if (declaration === undefined) return undefined;
