@@ -6,7 +6,8 @@ const DEFAULT_MAX_DELAY_MS = 5_000;
 
 /**
  * How long to wait after a failed attempt: doubling, between half and the whole of it. The jitter comes of the call's
- * own key, so that calls spread out and a test or replay still sees the same waits.
+ * own key, so that calls spread out and a test or replay still sees the same waits. (Retry libraries wait on the host's
+ * timers; all time here comes from the `Clock`.)
  *
  * @param attempt the one that failed, from 1
  */
