@@ -11,11 +11,11 @@ export interface Cutting {
 
 interface KeptCutting extends Cutting {
   /** Keeps the whole channel and names it; called only when something is cut. */
-  keep(): Handle;
+  readonly keep: () => Handle;
 }
 
 /** The first items that fit. What is left out is counted by whoever shows the rest. */
-export function cutLines<Item>(items: readonly Item[], { tokens, counter, text }: Cutting & { text(item: Item): string }): Item[] {
+export function cutLines<Item>(items: readonly Item[], { tokens, counter, text }: Cutting & { readonly text: (item: Item) => string }): Item[] {
   const kept: Item[] = [];
   let left = tokens;
   for (const item of items) {

@@ -102,8 +102,8 @@ function shapeOutput({ tool, view, budgetTokens }: DirectCallRequest, { performe
   if (outcome.kind !== "ok") return undefined;
   const { value } = outcome;
   const { handle } = kept.keep(tool, value, wire ?? encodeValue(value));
-  const summarize = view.catalog.resolve(tool)?.tool.summarize;
-  const known = { value, handle, ...(wire === undefined || wire.tagged ? {} : { json: wire.json }), ...(summarize === undefined ? {} : { summarize: () => summary(summarize, value) }) };
+  const spec = view.catalog.resolve(tool)?.tool;
+  const known = { value, handle, ...(wire === undefined || wire.tagged ? {} : { json: wire.json }), ...(spec?.summarize === undefined ? {} : { summarize: () => summary((output) => spec.summarize?.(output), value) }) };
   return shapeValue(known, { tokens: Math.max(0, budgetTokens - frameTokens), counter });
 }
 

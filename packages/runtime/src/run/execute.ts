@@ -1,7 +1,7 @@
 import { decodeValue } from "@callgate/contract";
 import type { GuestEnd, GuestJob, LimitName, SandboxDriver, WireValue } from "@callgate/contract";
 import { createCallDesk } from "./call-desk.ts";
-import type { CallDesk, DeskCall } from "./call-desk.ts";
+import type { CallDesk } from "./call-desk.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { driveGuest } from "./drive-guest.ts";
 import { createOutputSink } from "./guest-output.ts";
@@ -9,6 +9,7 @@ import type { OutputSink } from "./guest-output.ts";
 import { createPump } from "./pump.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { TokenMeter } from "./token-meter.ts";
+import type { ToolCall } from "./tool-call.ts";
 import { startWallClock } from "./wall-clock.ts";
 import type { WallClock } from "./wall-clock.ts";
 
@@ -26,7 +27,7 @@ export interface Executed {
   /** The decoded value, when it returned. */
   readonly value?: { readonly wire: WireValue; readonly value: unknown };
   readonly output: OutputSink;
-  readonly calls: readonly DeskCall[];
+  readonly calls: readonly ToolCall[];
   readonly meter: TokenMeter;
 }
 
@@ -44,7 +45,7 @@ export async function execute(scope: RunScope, { driver, job, signal, reader }: 
   });
   const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)) });
   const pump = createPump({ clock: seams.clock, log, startMs: job.startMs, deliver: (completions) => guest.deliver(completions) });
-  const guest = driveGuest(driver, job, { calls: desk.issue, output: output.take });
+  const guest = driveGuest(driver, job, { calls: (calls) => desk.issue(calls), output: (said) => output.take(said) });
   const wall = startWallClock(seams.clock, limits.wallMs, () => stop(limit("wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`)));
   const unobserve = observePauses(scope, wall);
   const cancelled = (): void => stop({ kind: "cancelled" });

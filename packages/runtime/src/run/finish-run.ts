@@ -2,14 +2,14 @@ import type { CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, Ru
 import type { KnownValue } from "../result/fit-value.ts";
 import { shapeRun } from "../result/shape-run.ts";
 import type { RunDraft } from "../result/shape-run.ts";
-import { summaryOf } from "./call-desk.ts";
+import { summaryOf } from "./tool-call.ts";
 import type { Executed } from "./execute.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { effectsOf } from "./run-effects.ts";
 import { tellEnd } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
-import type { RunRequest } from "./runner.ts";
+import type { RunRequest } from "./run-request.ts";
 import { createTokenMeter } from "./token-meter.ts";
 import type { TokenMeter } from "./token-meter.ts";
 

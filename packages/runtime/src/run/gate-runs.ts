@@ -5,7 +5,7 @@ export interface GateRunsOptions {
   readonly journal: Journal;
   readonly now: () => number;
   readonly principal: Principal;
-  replay(run: RunRecord, principal: Principal, signal: AbortSignal | undefined): Promise<ReplayResult>;
+  readonly replay: (run: RunRecord, principal: Principal, signal: AbortSignal | undefined) => Promise<ReplayResult>;
 }
 
 /** The record as callers see it. A run is shown, replayed and erased for its own tenant and user; others do not exist. */

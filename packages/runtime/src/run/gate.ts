@@ -22,11 +22,12 @@ import { createGateRuns } from "./gate-runs.ts";
 import { replayRun } from "./replay.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
+import type { RunRequest } from "./run-request.ts";
 import { createLimitRules } from "./run-limits.ts";
 import type { LimitRules } from "./run-limits.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { createRunner } from "./runner.ts";
-import type { Runner, RunRequest } from "./runner.ts";
+import type { Runner } from "./runner.ts";
 
 /**
  * Puts a gate together from its parts and opens its sources.
@@ -42,7 +43,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = createParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, emit: parts.seams.emit });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, emit: (event) => parts.seams.emit(event) });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
@@ -75,7 +76,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
       observers.set(runId, observer);
       return () => void observers.delete(runId);
     },
-    tokenCounter: counter.load,
+    tokenCounter: () => counter.load(),
     settleGraceMs: defaults.settleGraceMs ?? 2_000,
   };
   const check = createProgramCheck({ checkers: options.checkers });
@@ -101,7 +102,6 @@ function composeGate(composition: Composition): Gate {
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
   const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
   const activity = createActivity();
-  const { viewFor, passThrough: _passThrough, ...catalogMethods } = catalog;
   const requests = createRequests(composition, catalog, defaultPrincipal);
   let closed: Promise<void> | undefined;
 
@@ -115,7 +115,12 @@ function composeGate(composition: Composition): Gate {
   }
 
   return {
-    ...catalogMethods,
+    search: (query, search) => catalog.search(query, search),
+    describe: (names, asker) => catalog.describe(names, asker),
+    nearest: (name, asker) => catalog.nearest(name, asker),
+    tools: (asker) => catalog.tools(asker),
+    namespaces: (asker) => catalog.namespaces(asker),
+    declarations: (asked) => catalog.declarations(asked),
     ready: () => keeper.ready(),
     run: (program, run = {}) => during(run.signal, (signal) => runner.run(requests.forRun(program, run, signal))),
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
@@ -129,7 +134,7 @@ function composeGate(composition: Composition): Gate {
       journal: options.journal,
       now: () => seams.clock.now(),
       principal: defaultPrincipal,
-      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: viewFor(principal), drivers: options.drivers, budgetTokens: budgetOf(undefined, options.defaults), signal: linked })),
+      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens: budgetOf(undefined, options.defaults), signal: linked })),
     }),
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),

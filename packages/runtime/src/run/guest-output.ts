@@ -9,41 +9,21 @@ export interface OutputSink {
   readonly droppedBytes: number;
 }
 
+export interface OutputOptions {
+  /** `text()` is part of the result: more than `resultBytes` of it ends the run. */
+  readonly textTooLarge: () => void;
+}
+
 /** Messages of `progress()` that are kept in the record; all are told as they come. */
 const maxProgressKept = 500;
 const maxProgressChars = 1_000;
 
-export interface OutputOptions {
-  /** `text()` is part of the result: more than `resultBytes` of it ends the run. */
-  textTooLarge(): void;
-}
-
 export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOptions): OutputSink {
-  const { seams, limits, log, runId, principal } = scope;
+  const { seams, limits, log } = scope;
+  const printer = createPrinter(scope);
+  const progress = createProgress(scope);
   const text: string[] = [];
-  const entries: GuestConsoleEntry[] = [];
-  let consoleBytes = 0;
-  let droppedBytes = 0;
   let textBytes = 0;
-  let progressKept = 0;
-
-  function print(printed: readonly GuestConsoleEntry[]): void {
-    const kept: GuestConsoleEntry[] = [];
-    for (const { level, text: raw } of printed) {
-      const bytes = Buffer.byteLength(raw);
-      if (consoleBytes + bytes > limits.consoleBytes) {
-        droppedBytes += bytes;
-        continue;
-      }
-      consoleBytes += bytes;
-      kept.push({ level, text: seams.redactor.text(raw) });
-    }
-    if (kept.length === 0) return;
-    entries.push(...kept);
-    const atMs = seams.clock.now();
-    log.add({ kind: "console", atMs, entries: kept, droppedBytes: 0 });
-    seams.emit({ kind: "run-printed", atMs, runId, principal, entries: kept });
-  }
 
   function say(raw: string): void {
     textBytes += Buffer.byteLength(raw);
@@ -53,12 +33,35 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
     log.add({ kind: "text", atMs: seams.clock.now(), text: clean });
   }
 
-  function progress(raw: string, fraction: number | undefined): void {
-    const said = { atMs: seams.clock.now(), message: seams.redactor.text(raw.slice(0, maxProgressChars)), ...(fraction === undefined ? {} : { fraction: Math.min(1, Math.max(0, fraction)) }) };
-    seams.emit({ kind: "run-progressed", runId, principal, ...said });
-    progressKept += 1;
-    if (progressKept <= maxProgressKept) log.add({ kind: "progress", ...said });
-  }
+  return {
+    take(output) {
+      printer.print(output.flatMap((said) => (said.kind === "console" ? [said.entry] : [])));
+      for (const said of output) {
+        if (said.kind === "text") say(said.text);
+        else if (said.kind === "progress") progress(said.message, said.fraction);
+        else if (said.kind === "console-dropped") printer.drop(said.droppedBytes);
+      }
+    },
+    text,
+    console: printer.entries,
+    get droppedBytes() {
+      return printer.droppedBytes;
+    },
+  };
+}
+
+interface Printer {
+  print(printed: readonly GuestConsoleEntry[]): void;
+  drop(bytes: number): void;
+  readonly entries: readonly GuestConsoleEntry[];
+  readonly droppedBytes: number;
+}
+
+/** Console output up to `consoleBytes`; what is beyond is counted. */
+function createPrinter({ seams, limits, log, runId, principal }: RunScope): Printer {
+  const entries: GuestConsoleEntry[] = [];
+  let bytesKept = 0;
+  let droppedBytes = 0;
 
   function drop(bytes: number): void {
     droppedBytes += bytes;
@@ -66,28 +69,40 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
   }
 
   return {
-    take(output) {
-      print(output.flatMap((said) => (said.kind === "console" ? [said.entry] : [])));
-      for (const said of output) {
-        switch (said.kind) {
-          case "console":
-            break;
-          case "text":
-            say(said.text);
-            break;
-          case "progress":
-            progress(said.message, said.fraction);
-            break;
-          case "console-dropped":
-            drop(said.droppedBytes);
-            break;
+    print(printed) {
+      const kept: GuestConsoleEntry[] = [];
+      let over = 0;
+      for (const { level, text: raw } of printed) {
+        const bytes = Buffer.byteLength(raw);
+        if (bytesKept + bytes > limits.consoleBytes) {
+          over += bytes;
+          continue;
         }
+        bytesKept += bytes;
+        kept.push({ level, text: seams.redactor.text(raw) });
       }
+      if (over > 0) drop(over);
+      if (kept.length === 0) return;
+      entries.push(...kept);
+      const atMs = seams.clock.now();
+      log.add({ kind: "console", atMs, entries: kept, droppedBytes: 0 });
+      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: kept });
     },
-    text,
-    console: entries,
+    drop,
+    entries,
     get droppedBytes() {
       return droppedBytes;
     },
+  };
+}
+
+function createProgress({ seams, log, runId, principal }: RunScope): (message: string, fraction: number | undefined) => void {
+  let kept = 0;
+  return (message, fraction) => {
+    const bounded = fraction === undefined || Number.isNaN(fraction) ? {} : { fraction: Math.min(1, Math.max(0, fraction)) };
+    const said = { atMs: seams.clock.now(), message: seams.redactor.text(message.slice(0, maxProgressChars)), ...bounded };
+    seams.emit({ kind: "run-progressed", runId, principal, ...said });
+    kept += 1;
+    if (kept <= maxProgressKept) log.add({ kind: "progress", ...said });
   };
 }

@@ -17,7 +17,7 @@ export interface PumpOptions {
   readonly log: RunLog;
   /** The guest's clock never goes back. */
   readonly startMs: number;
-  deliver(completions: readonly GuestCompletion[]): void;
+  readonly deliver: (completions: readonly GuestCompletion[]) => void;
 }
 
 export function createPump({ clock, log, startMs, deliver }: PumpOptions): Pump {

@@ -20,9 +20,9 @@ export interface ReplayScript {
 
 export interface ReplayScriptOptions {
   readonly recorded: RecordedRun;
-  deliver(completions: readonly GuestCompletion[]): void;
+  readonly deliver: (completions: readonly GuestCompletion[]) => void;
   /** A difference was found, or the record ends here although the program does not. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** True when the program came to its end by itself, so that its record is whole. */

@@ -82,7 +82,7 @@ async function play(scope: RunScope, { recorded, driver, signal }: Playing): Pro
   const stop = (): void => guest.stop({ kind: "cancelled" });
   const output = createOutputSink(scope, { textTooLarge: stop });
   const script = createReplayScript({ recorded, deliver: (completions) => guest.deliver(completions), stop });
-  const guest = driveGuest(driver, jobOf(scope, recorded), { calls: script.issued, output: output.take, blocked: script.blocked });
+  const guest = driveGuest(driver, jobOf(scope, recorded), { calls: (calls) => script.issued(calls), output: (said) => output.take(said), blocked: (delivered) => script.blocked(delivered) });
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   const ended = readEnd(await guest.ended, scope.limits.resultBytes);

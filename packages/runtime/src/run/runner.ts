@@ -1,36 +1,16 @@
 import { CallgateError } from "@callgate/contract";
-import type { CheckReport, GuestJob, Lane, Principal, ProgramLanguage, RunLimits, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import type { CheckReport, GuestJob, Principal, ProgramLanguage, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import type { BuiltinReader } from "./builtins.ts";
-import type { CatalogView } from "./catalog-view.ts";
 import type { EarlierPrograms } from "./earlier-programs.ts";
 import { execute } from "./execute.ts";
 import { finishRun, rejectRun } from "./finish-run.ts";
 import { hintDiagnostics } from "./run-error.ts";
+import type { RunRequest } from "./run-request.ts";
 import { createRunLog } from "./run-log.ts";
 import { createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
-
-/** One run as the gate asks for it: everything is decided. */
-export interface RunRequest {
-  readonly program: string;
-  readonly view: CatalogView;
-  readonly principal: Principal;
-  readonly language: ProgramLanguage;
-  readonly lane: Lane;
-  readonly limits: RunLimits;
-  readonly budgetTokens: number;
-  readonly taskId: string | undefined;
-  /** 32 hex digits. */
-  readonly seed: string;
-  readonly signal: AbortSignal;
-  readonly notices: readonly string[];
-  /** By the monotonic clock. */
-  readonly startedMs: number;
-  /** False for a check alone. */
-  readonly recorded: boolean;
-}
 
 export interface Runner {
   /** Checks, runs, settles, shapes. What a program can end in is a value; rejects with CHECKER_FAILED or USAGE only. */

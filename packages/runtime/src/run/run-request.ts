@@ -1,0 +1,22 @@
+import type { Lane, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
+import type { CatalogView } from "./catalog-view.ts";
+
+/** One run as the gate asks for it: everything is decided. */
+export interface RunRequest {
+  readonly program: string;
+  readonly view: CatalogView;
+  readonly principal: Principal;
+  readonly language: ProgramLanguage;
+  readonly lane: Lane;
+  readonly limits: RunLimits;
+  readonly budgetTokens: number;
+  readonly taskId: string | undefined;
+  /** 32 hex digits. */
+  readonly seed: string;
+  readonly signal: AbortSignal;
+  readonly notices: readonly string[];
+  /** By the monotonic clock. */
+  readonly startedMs: number;
+  /** False for a check alone. */
+  readonly recorded: boolean;
+}

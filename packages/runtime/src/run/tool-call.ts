@@ -1,0 +1,47 @@
+import type { Artifact, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind } from "@callgate/contract";
+import type { PerformedCall } from "../broker/call.ts";
+import { digestOf } from "../lib/digest.ts";
+
+/** A tool call of a run and how it stands. */
+export interface ToolCall {
+  readonly seq: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly effect: Effect;
+  state: "queued" | "open" | "ended" | "refused";
+  /** Once it has ended. Values are not kept: a run of a thousand large results would hold them all. */
+  end?: CallEnd;
+}
+
+interface CallEnd {
+  readonly outcome: OutcomeKind;
+  readonly effectStatus: EffectStatus;
+  readonly effect: Effect;
+  readonly durationMs: number;
+  readonly error?: CallError;
+  readonly artifacts: readonly Artifact[];
+}
+
+/** What is kept of how a call ended. */
+export function endOf({ outcome, effect, durationMs }: PerformedCall): CallEnd {
+  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs };
+  return outcome.kind === "ok" ? { ...ended, artifacts: outcome.artifacts } : { ...ended, artifacts: [], error: outcome.error };
+}
+
+/** The broker was closed or broke its own promise. Nothing is known of a write that had begun. */
+export function faulted(call: ToolCall, fault: unknown): PerformedCall {
+  const error: CallError = { code: "INTERNAL", message: `${call.tool} could not be carried through: ${fault instanceof Error ? fault.message : "a fault of the gate"}`, tool: call.tool, retryable: false };
+  const outcome: CallOutcome = { kind: "failed", effectStatus: call.effect === "read" ? "none" : "unknown", error };
+  return { outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), notices: [] };
+}
+
+/** A call as the result of the run tells it. */
+export function summaryOf({ callId, tool, effect, state, end }: ToolCall): CallSummary {
+  if (end !== undefined) {
+    const { artifacts: _artifacts, ...told } = end;
+    return { id: callId, tool, ...told };
+  }
+  const begun = state === "open";
+  const message = begun ? "The run ended while the call was under way, and the tool did not stop" : "The run had ended before the call could begin; it did not happen";
+  return { id: callId, tool, effect, outcome: "cancelled", effectStatus: begun && effect !== "read" ? "unknown" : "none", durationMs: 0, error: { code: "CANCELLED", message, tool, retryable: false } };
+}
