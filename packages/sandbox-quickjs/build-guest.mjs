@@ -26,7 +26,7 @@ async function bundle(entry, name) {
 
 export async function guestText() {
   const prelude = await bundle("src/guest/boot.ts", "boot");
-  const libraries = {};
+  const libraries = { web: await bundle("src/guest/web.ts", "web") };
   return `// Written by build-guest.mjs from src/guest/. Do not edit.
 
 /** Evaluates to \`boot\` of src/guest/boot.ts. */

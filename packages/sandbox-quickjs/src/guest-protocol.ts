@@ -24,6 +24,8 @@ export const emitted = {
   timerCleared: 9,
   /** name of a library → its source */
   library: 10,
+  /** { input, base?, key?, value? } as JSON → the parts of the URL as JSON, or null when it is none */
+  url: 11,
 } as const;
 
 /** The functions the guest hands to the worker, by their place in the array `boot` returns. */

@@ -7,3 +7,7 @@ export type { JournalStore } from "./journal/test-journal.ts";
 export { ended, entriesOfEveryKind, issued, printed, recorded, sampleFinish, sampleRun } from "./journal/journal-samples.ts";
 export { startJournalProcess } from "./journal/journal-process.ts";
 export type { ChildOpening, JournalProcess } from "./journal/journal-process.ts";
+export { testSandboxDriver } from "./sandbox-driver/test-sandbox-driver.ts";
+export type { SandboxDriverSuiteOptions } from "./sandbox-driver/test-sandbox-driver.ts";
+export { defaultSeed, defaultStartMs, jobFor, programText, startProgram, valueOf } from "./sandbox-driver/guest-harness.ts";
+export type { HarnessOptions, HarnessRun, HarnessTool } from "./sandbox-driver/guest-harness.ts";

@@ -6,6 +6,7 @@ import { createCalls } from "./calls.ts";
 import { installConsole } from "./console.ts";
 import { describeError } from "./describe-error.ts";
 import { SafeTypeError, create, defineGlobal, defineProperty, freeze, isFinite, parse, stringify } from "./intrinsics.ts";
+import { installLazy } from "./lazy.ts";
 import type { Random32 } from "./random.ts";
 import { createRandom, installRandom } from "./random.ts";
 import { render } from "./render.ts";
@@ -40,6 +41,7 @@ export function boot(emit: Emit): GuestEntries {
   installRandom(() => randomness);
   installConsole(emit);
   installTimers(calls, fail);
+  installLazy(emit);
   defineGlobal("ToolError", ToolError);
   defineGlobal("results", createResults(calls));
   defineGlobal("text", function text(value: unknown) {

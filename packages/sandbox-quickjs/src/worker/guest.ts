@@ -5,6 +5,7 @@ import { emitted } from "../guest-protocol.ts";
 import { libraryTexts } from "../guest-text.ts";
 import type { PreparedEngine } from "./engine.ts";
 import { evaluate } from "./engine.ts";
+import { parseUrl } from "./parse-url.ts";
 import { cpuEnd, endFromError, memoryEnd, resultEnd } from "./guest-end.ts";
 
 export interface GuestStart {
@@ -136,12 +137,10 @@ export function createGuest(engine: PreparedEngine, job: GuestStart): Guest {
       case emitted.error:
         end ??= endFromError(JSON.parse(textAt(values, 1)) as GuestError, limits, outOfMemory);
         return 0;
-      case emitted.library: {
-        const { pointer } = instance.writeText(libraryTexts[textAt(values, 1)] ?? "");
-        const value = exports.newString(context, pointer);
-        exports.free(pointer);
-        return value;
-      }
+      case emitted.library:
+        return textValue(libraryTexts[textAt(values, 1)] ?? "");
+      case emitted.url:
+        return textValue(parseUrl(textAt(values, 1)));
       default:
         return 0;
     }
@@ -181,12 +180,16 @@ export function createGuest(engine: PreparedEngine, job: GuestStart): Guest {
     for (const value of values) exports.freeValue(context, value);
     return result;
   };
+  /** A text of the guest's, or 0 when its memory has no room for it. */
   const textValue = (text: string): Pointer => {
     const { pointer } = instance.writeText(text);
     if (pointer === 0) return 0;
     const value = exports.newString(context, pointer);
     exports.free(pointer);
-    return value;
+    const thrown = value === 0 ? 0 : exports.resolveException(context, value);
+    if (thrown === 0) return value;
+    exports.freeValue(context, thrown);
+    return 0;
   };
   /** Hands what was thrown, if anything, to the prelude to describe. True when something was thrown. */
   const reportThrown = (value: Pointer): boolean => {
@@ -218,8 +221,12 @@ export function createGuest(engine: PreparedEngine, job: GuestStart): Guest {
     open.delete(completion.seq);
     nowMs = completion.atMs;
     delivered += 1;
-    const { kind, json, tagged } = answerFor(completion, limits);
-    const text = textValue(json);
+    let { kind, json, tagged } = answerFor(completion, limits);
+    let text = textValue(json);
+    if (text === 0) {
+      ({ kind, json, tagged } = answerTooLarge(`does not fit the program's ${limits.memoryMiB} MiB of memory (memoryMiB)`, { limit: "memoryMiB", limitValue: limits.memoryMiB }));
+      text = textValue(json);
+    }
     if (text === 0) {
       end = memoryEnd(limits);
       return;
@@ -279,11 +286,15 @@ function answerFor(completion: GuestCompletion, limits: RunLimits): { readonly k
   const { json, tagged } = result.value;
   const { callResultBytes } = limits;
   if (json.length * 3 <= callResultBytes || Buffer.byteLength(json) <= callResultBytes) return { kind: 0, json, tagged };
+  return answerTooLarge(`is over the limit of ${callResultBytes} bytes (callResultBytes)`, { limit: "callResultBytes", limitValue: callResultBytes });
+}
+
+function answerTooLarge(why: string, details: object): { readonly kind: number; readonly json: string; readonly tagged: boolean } {
   const error: GuestError = {
     name: "ToolError",
     code: "LIMIT_EXCEEDED",
-    message: `The result is over the limit of ${callResultBytes} bytes (callResultBytes); the call itself was made. Ask the tool for less, or page through it`,
-    details: { json: JSON.stringify({ limit: "callResultBytes", limitValue: callResultBytes }), tagged: false },
+    message: `The result ${why}; the call itself was made. Ask the tool for less, or page through it`,
+    details: { json: JSON.stringify(details), tagged: false },
   };
   return { kind: 1, json: JSON.stringify(error), tagged: false };
 }
