@@ -19,7 +19,8 @@ export async function eraseRun(seams: PruneSeams, keys: RunKeys, run: { readonly
       throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal`, { details: { runId } });
     }
     keys.remove(runId);
-    database.prepare("delete from payloads where run_id = ?").run(runId);
+    database.prepare("update entries set sealed = null where run_id = ?").run(runId);
+    database.prepare("update runs set program_sealed = null, error_sealed = null where run_id = ?").run(runId);
     refs.push(...takeRefs(database, runId));
   });
   await deleteUnreferenced(seams, refs);

@@ -135,8 +135,8 @@ describe("openDatabase", () => {
     expect(database.prepare("pragma user_version").get()).toMatchObject({ user_version: 1 });
     expect(database.prepare("pragma application_id").get()).toMatchObject({ application_id: applicationId });
     const tables = database.prepare("select name from sqlite_schema where type in ('table', 'view') order by name").all();
-    expect(tables.map((row) => row["name"])).toEqual(["blob_refs", "calls", "entries", "owners", "payloads", "run_keys", "runs"]);
-    for (const table of ["runs", "entries", "payloads", "run_keys", "blob_refs", "calls"]) {
+    expect(tables.map((row) => row["name"])).toEqual(["blob_refs", "calls", "entries", "owners", "run_keys", "runs"]);
+    for (const table of ["runs", "entries", "run_keys", "blob_refs", "calls"]) {
       const columns = database.prepare(`select name from pragma_table_info('${table}')`).all();
       expect(columns.map((row) => row["name"])).toEqual(expect.arrayContaining(["tenant", "user_id"]));
     }

@@ -52,7 +52,7 @@ describe("createEntryReader", () => {
     await journal.begin(sampleRun("r1"));
     await journal.append("r1", [issued(0, { args: recorded("first") }), issued(1, { args: recorded("second") })], "lazy");
     const database = new DatabaseSync(store.path);
-    database.exec("update payloads set sealed = (select sealed from payloads where position = 1) where position = 0");
+    database.exec("update entries set sealed = (select sealed from entries where position = 1) where position = 0");
     database.close();
     await expect(journal.readEntries("acme", "r1", { clear: true })).rejects.toMatchObject({ code: "JOURNAL_CORRUPT" });
     await journal.close();

@@ -22,12 +22,10 @@ interface Scope {
 
 export function createEntryReader(database: DatabaseSync, { keys, blobs }: { readonly keys: RunKeys; readonly blobs: Blobs }): EntryReader {
   const selectEntries = database.prepare(`
-    select e.position, e.body, p.sealed from entries e
-    left join payloads p on p.run_id = e.run_id and p.position = e.position and (p.texts = 1 or :clear = 1)
-    where e.tenant = :tenant and e.run_id = :runId order by e.position`);
+    select position, body, case when texts = 1 or :clear = 1 then sealed end as sealed from entries
+    where tenant = :tenant and run_id = :runId order by position`);
   const selectResult = database.prepare(`
-    select e.position, e.body, p.sealed from entries e left join payloads p on p.run_id = e.run_id and p.position = e.position
-    where e.tenant = ? and e.run_id = ? and e.kind = 'result' and e.seq = ? order by e.position desc limit 1`);
+    select position, body, sealed from entries where tenant = ? and run_id = ? and kind = 'result' and seq = ? order by position desc limit 1`);
 
   async function readEntry(row: Row, scope: Scope, clear: boolean): Promise<JournalEntry> {
     const body = JSON.parse(textColumn(row, "body")) as JournalEntry;

@@ -3,10 +3,10 @@ import type { CallError, Digest, RunFilter, RunRecord, RunStart, RunStatus, RunT
 import { bytesColumn, optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Owners } from "./owners.ts";
-import { openPayload, payloadPlace } from "./payload.ts";
+import { openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKeys } from "./run-keys.ts";
-import { finishPosition, programPosition } from "./run-writer.ts";
+import { errorPlace, programPlace } from "./run-writer.ts";
 
 /** Reads the heads of runs. Every query names the tenant; what belongs to another is not there. */
 export interface RunReader {
@@ -16,9 +16,10 @@ export interface RunReader {
 
 const DEFAULT_LIMIT = 50;
 
+// A running run's calls are counted here; one that ended has their number in its row.
 const runColumns = `
   r.*,
-  (select count(*) from entries e where e.run_id = r.run_id and e.kind = 'call-issued' and e.seq is not null) as call_count,
+  coalesce(r.call_count, (select count(*) from entries e where e.run_id = r.run_id and e.kind = 'call-issued')) as calls,
   case when r.status = 'running' then (select max(e.at_ms) from entries e where e.run_id = r.run_id) end as last_at_ms`;
 
 export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
@@ -29,19 +30,19 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     where r.tenant = :tenant and r.started_at_ms < :beforeMs
       and (:status is null or :status = case when r.status = 'running' and r.owner in (select value from json_each(:dead)) then 'crashed' else r.status end)
     order by r.started_at_ms desc, r.rowid desc limit :limit`);
-  const selectPayload = database.prepare("select sealed from payloads where tenant = ? and run_id = ? and position = ?");
 
   /** Texts of the run that are sealed; none once it was erased, or without its key. */
-  function textsOf(run: Row, position: number): NonNullable<Payload["texts"]> {
+  function textsOf(run: Row, column: string, place: (runId: string) => string): NonNullable<Payload["texts"]> {
+    if (run[column] === null) return {};
     const runId = textColumn(run, "run_id");
-    const row = selectPayload.get(textColumn(run, "tenant"), runId, position);
-    const key = row === undefined ? undefined : keys.find(runId);
-    if (row === undefined || key?.kind !== "box") return {};
-    return openPayload(key.box, bytesColumn(row, "sealed"), payloadPlace(runId, position))?.texts ?? {};
+    const key = keys.find(runId);
+    return (key.kind === "box" ? openPayload(key.box, bytesColumn(run, column), place(runId))?.texts : undefined) ?? {};
   }
 
   function toRecord(row: Row, dead: readonly string[]): RunRecord {
-    return { ...startOf(row, textsOf(row, programPosition)["programText"]), ...endOf(row, dead, textsOf(row, finishPosition)["error"]), callCount: Number(row["call_count"]) };
+    const { programText } = textsOf(row, "program_sealed", programPlace);
+    const { error } = textsOf(row, "error_sealed", errorPlace);
+    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]) };
   }
 
   return {

@@ -6,8 +6,8 @@ export const applicationId = 0x63676a6c;
  * was released: add the next.
  *
  * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: today the owner
- * tells a running run from one whose process died; leases fence on `epoch`. `entries` is append-only and holds nothing
- * in clear; `payloads` holds the clear values, sealed under the run's key in `run_keys`.
+ * tells a running run from one whose process died; leases fence on `epoch`. `entries` is append-only; what is clear in
+ * an entry is in `sealed`, under the run's key in `run_keys`. An append touches two pages (docs/decisions).
  */
 export const migrations: readonly string[] = [
   `
@@ -41,9 +41,14 @@ create table runs (
   head text not null,
   -- JSON: error (without its free text), tokens
   finish text,
+  -- counted when the run ends
+  call_count integer,
   owner text references owners (owner_id),
   epoch integer not null default 0,
-  lease_until_ms integer
+  lease_until_ms integer,
+  -- program text, and the error it ended with: the texts of the run that are not an entry's
+  program_sealed blob,
+  error_sealed blob
 ) strict;
 create index runs_by_start on runs (tenant, started_at_ms desc);
 create index runs_by_task on runs (tenant, task) where task is not null;
@@ -59,6 +64,7 @@ create table run_keys (
 ) strict;
 
 create table entries (
+  entry_id integer primary key,
   run_id text not null references runs (run_id) on delete cascade,
   position integer not null,
   tenant text not null,
@@ -67,26 +73,15 @@ create table entries (
   at_ms integer not null,
   -- the call's issue order; of a result its number
   seq integer,
-  idempotency_key text,
   -- JSON: the entry in its erased form
   body text not null,
-  primary key (run_id, position)
-) strict, without rowid;
-create index entries_by_key on entries (tenant, idempotency_key) where idempotency_key is not null;
-create index entries_by_seq on entries (run_id, kind, seq) where seq is not null;
-
-create table payloads (
-  payload_id integer primary key,
-  run_id text not null references runs (run_id) on delete cascade,
-  -- of the entry; -1 the program text, -2 the error a run ended with
-  position integer not null,
-  tenant text not null,
-  user_id text not null,
-  -- 1 when there is more in it than a value
+  -- 1 when more than a value is sealed: console, errors, diagnostics
   texts integer not null,
-  sealed blob not null
+  -- last, so that what comes before is read without it
+  sealed blob
 ) strict;
-create unique index payloads_by_entry on payloads (run_id, position);
+create unique index entries_by_run on entries (run_id, position);
+create index entries_results on entries (run_id, seq) where kind = 'result';
 
 create table blob_refs (
   run_id text not null references runs (run_id) on delete cascade,
@@ -99,30 +94,37 @@ create table blob_refs (
 create index blob_refs_by_digest on blob_refs (tenant, digest);
 
 create view calls as
+with parts as (
+  -- of several decisions and late results the last one counts; SQLite takes bare columns from the row of the max
+  select run_id, seq, kind, max(position) as position, tenant, user_id, at_ms, body
+  from entries
+  where kind in ('call-issued', 'call-decided', 'call-ended', 'call-late')
+  group by run_id, seq, kind
+)
 select
-  i.tenant, i.user_id, i.run_id, i.seq,
-  i.body ->> 'callId' as call_id,
-  i.body ->> 'tool' as tool,
-  i.body ->> 'effect' as effect,
-  i.idempotency_key,
-  i.at_ms as issued_at_ms,
-  d.body ->> 'decision' as decision,
-  d.body ->> 'ruleId' as rule_id,
-  d.body ->> 'answeredBy' as answered_by,
-  e.at_ms as ended_at_ms,
-  e.body ->> 'outcome' as outcome,
+  tenant, user_id, run_id, seq,
+  max(body ->> 'callId') filter (where kind = 'call-issued') as call_id,
+  max(body ->> 'tool') filter (where kind = 'call-issued') as tool,
+  max(body ->> 'effect') filter (where kind = 'call-issued') as effect,
+  max(body ->> 'idempotencyKey') filter (where kind = 'call-issued') as idempotency_key,
+  max(at_ms) filter (where kind = 'call-issued') as issued_at_ms,
+  max(body ->> 'decision') filter (where kind = 'call-decided') as decision,
+  max(body ->> 'ruleId') filter (where kind = 'call-decided') as rule_id,
+  max(body ->> 'answeredBy') filter (where kind = 'call-decided') as answered_by,
+  max(at_ms) filter (where kind = 'call-ended') as ended_at_ms,
+  max(body ->> 'outcome') filter (where kind = 'call-ended') as outcome,
   coalesce(
-    l.body ->> 'effectStatus',
-    e.body ->> 'effectStatus',
+    max(body ->> 'effectStatus') filter (where kind = 'call-late'),
+    max(body ->> 'effectStatus') filter (where kind = 'call-ended'),
     -- no end is recorded: it began unless it is a read or was not let through
-    case when i.body ->> 'effect' = 'read' or d.body ->> 'decision' <> 'allow' then 'none' else 'unknown' end
+    case
+      when max(body ->> 'effect') filter (where kind = 'call-issued') = 'read' then 'none'
+      when max(body ->> 'decision') filter (where kind = 'call-decided') in ('ask', 'deny') then 'none'
+      else 'unknown'
+    end
   ) as effect_status
-from entries i
-left join entries d on d.run_id = i.run_id and d.position =
-  (select max(position) from entries where run_id = i.run_id and kind = 'call-decided' and seq = i.seq)
-left join entries e on e.run_id = i.run_id and e.kind = 'call-ended' and e.seq = i.seq
-left join entries l on l.run_id = i.run_id and l.position =
-  (select max(position) from entries where run_id = i.run_id and kind = 'call-late' and seq = i.seq)
-where i.kind = 'call-issued' and i.seq is not null;
+from parts
+group by run_id, seq
+having max(kind = 'call-issued') = 1;
 `,
 ];

@@ -10,6 +10,7 @@ export interface SealedBox {
 const FORMAT = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+const IVS_AT_ONCE = 16;
 
 /**
  * AES-256-GCM, laid out as format byte, 12 byte nonce, cipher text, 16 byte tag.
@@ -18,9 +19,19 @@ const TAG_BYTES = 16;
  */
 export function createSealedBox(keyBytes: Uint8Array): SealedBox {
   const key = createSecretKey(keyBytes); // Half the cost of handing over bytes each time.
+  let ivs = Buffer.alloc(0);
+
+  /** Random bytes cost a third of sealing a small value when asked for one nonce at a time. */
+  function nextIv(): Buffer {
+    if (ivs.length === 0) ivs = randomBytes(IV_BYTES * IVS_AT_ONCE);
+    const iv = ivs.subarray(0, IV_BYTES);
+    ivs = ivs.subarray(IV_BYTES);
+    return iv;
+  }
+
   return {
     seal(clear, context) {
-      const iv = randomBytes(IV_BYTES);
+      const iv = nextIv();
       const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(context));
       const body = typeof clear === "string" ? cipher.update(clear, "utf8") : cipher.update(clear);
