@@ -69,7 +69,7 @@ function loads(target) {
 
 /** Paths to sources that tsc does not rewrite. */
 function lostPaths(target) {
-  const files = readdirSync(join(target, "dist"), { recursive: true }).filter((file) => file.endsWith(".js"));
+  const files = readdirSync(join(target, "dist"), { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".js"));
   return files
     .filter((file) => /new URL\(\s*["'`][^"'`]*\.ts["'`]/.test(readFileSync(join(target, "dist", file), "utf8")))
     .map((file) => `dist/${file} looks for a .ts file, which is not published; take the ending from import.meta.url`);
