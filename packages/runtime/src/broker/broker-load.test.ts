@@ -63,6 +63,40 @@ describe("createBroker under load", () => {
     expect(count.most).toBe(3);
   });
 
+  test("follows a catalog that changes a tool's concurrency", async () => {
+    const gate: ReturnType<typeof testGate> = testGate({ tools: [] });
+    const { tool, count } = slow(() => gate.clock, 40, "read");
+    const sized = (concurrency: number) => ({ catalog: { resolve: () => ({ ...tool, tool: { ...tool.tool, concurrency } }), nearest: () => [] } });
+    const first = gate.call("crm.slow", {}, sized(1));
+    await gate.clock.advance(50);
+    const calls = Array.from({ length: 4 }, () => gate.call("crm.slow", {}, sized(2)));
+    await gate.clock.advance(200);
+    await Promise.all([first, ...calls]);
+    expect(count.most).toBe(2);
+  });
+
+  test("cancelled while it waits for its turn, a write has no intent on record and changed nothing", async () => {
+    const gate: ReturnType<typeof testGate> = testGate({ tools: [] });
+    const { tool, count } = slow(() => gate.clock, 40, "write");
+    const one = { catalog: { resolve: () => ({ ...tool, tool: { ...tool.tool, concurrency: 1 } }), nearest: () => [] } };
+    const abort = new AbortController();
+    const [first, second] = [gate.call("crm.slow", {}, one), gate.call("crm.slow", {}, { ...one, signal: abort.signal })];
+    await gate.clock.advance(5);
+    abort.abort();
+    expect((await second).outcome).toMatchObject({ kind: "cancelled", effectStatus: "none" });
+    expect(gate.journal.rows.filter(({ entry }) => "seq" in entry && entry.seq === 2).map(({ durability }) => durability)).toEqual(["lazy", "lazy", "lazy"]);
+    await gate.clock.advance(50);
+    await first;
+    expect(count.ran).toBe(1);
+  });
+
+  test("does not know what became of a write in whose middle Callgate failed", async () => {
+    const gate = testGate({ tools: [testTool("crm.pay"), testTool("crm.get", { effect: "read" })] });
+    gate.clock.schedule = () => { throw new Error("clock broke"); };
+    expect((await gate.call("crm.pay")).outcome).toMatchObject({ kind: "failed", effectStatus: "unknown", error: { code: "INTERNAL" } });
+    expect((await gate.call("crm.get")).outcome).toMatchObject({ kind: "failed", effectStatus: "none", error: { code: "INTERNAL" } });
+  });
+
   test("frees a turn however its call ended, and holds none while a person thinks", async () => {
     const answers = [Promise.withResolvers<{ kind: "approved"; by: string }>(), Promise.withResolvers<{ kind: "approved"; by: string }>()];
     let asked = 0;
@@ -221,5 +255,21 @@ describe("arguments on their way in", () => {
     expect(written).toContain("card [sensitive] refused, Bearer [secret]");
     // Its caller wrote the number itself, and may read it.
     expect(JSON.stringify(outcome)).toContain("card 4111111111111111 refused");
+  });
+
+  test("br-030: nor does one that a tool repeats when it is late", async () => {
+    const work = Promise.withResolvers<unknown>();
+    const gate = testGate({ tools: [testTool("crm.pay", { sensitive: ["/input/card"], run: () => work.promise })] });
+    const performing = gate.call("crm.pay", { card: "4111111111111111" });
+    await gate.clock.advance(1000);
+    await performing;
+    work.reject(new Error("card 4111111111111111 refused"));
+    await gate.clock.advance(0);
+    expect(gate.entries().at(-1)).toMatchObject({ kind: "call-late", error: { message: expect.stringContaining("card [sensitive] refused") as string } });
+  });
+
+  test("br-030: nor a secret in the words of an output schema", async () => {
+    const gate = testGate({ tools: [testTool("crm.pay", { badOutput: () => "must not be canary-7f3a" })] });
+    expect(errorOf(await gate.call("crm.pay")).message).toContain("/amount must not be [secret]. The change itself took effect");
   });
 });

@@ -151,6 +151,14 @@ describe("createBroker", () => {
     expect(errorOf(performed).message).toContain("was not called: its intent could not be written to the journal (disk full). Nothing was changed");
   });
 
+  test("records a write that was not performed, once the journal works again", async () => {
+    const gate = testGate({ tools: [testTool("crm.pay")] });
+    let failures = 1;
+    gate.journal.fail = () => failures-- > 0;
+    expect((await gate.call("crm.pay")).outcome).toMatchObject({ kind: "failed", effectStatus: "none" });
+    expect(gate.entries().map(({ kind }) => kind)).toEqual(full);
+  });
+
   test("tells the truth when only the outcome cannot be journalled", async () => {
     const gate = testGate({ tools: [testTool("crm.pay", { run: () => 7 })] });
     gate.journal.fail = (entries) => entries.some(({ kind }) => kind === "call-ended");

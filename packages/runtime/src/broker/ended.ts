@@ -30,7 +30,7 @@ export function ended(init: EndedInit): Ended {
 /** The message of an error, and what its reader must know about the world. A read changes nothing, so nothing is said. */
 export function withEffect(message: string, effect: Effect, status: EffectStatus): string {
   if (effect === "read") return message;
-  const sentence = /[.!?…)\]]$/.test(message) ? message : `${message}.`;
+  const sentence = /[.!?…]$/.test(message) ? message : `${message}.`;
   switch (status) {
     case "none":
       return `${sentence} Nothing was changed.`;

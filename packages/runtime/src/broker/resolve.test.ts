@@ -16,7 +16,7 @@ describe("resolve", () => {
   test("br-001: a call of it has no effect, is journalled, and suggests only what the caller may see", async () => {
     const gate = testGate({ tools, visible: (tool) => tool !== "crm.get" });
     const performed = await gate.call("crm.gett");
-    expect(performed.outcome).toMatchObject({ kind: "failed", effectStatus: "none" });
+    expect(performed).toMatchObject({ effect: "write", outcome: { kind: "failed", effectStatus: "none" } });
     expect(errorOf(performed)).toEqual({
       code: "TOOL_NOT_FOUND", tool: "crm.gett", retryable: false, details: { nearest: ["crm.pay"] },
       message: 'No tool "crm.gett" is visible to local. Did you mean crm.pay? Nothing was changed.',

@@ -29,6 +29,21 @@ describe("createToolContext", () => {
     expect([gate.eventKinds().at(-1), gate.blobs.kept.size]).toEqual(["call-ended", 0]);
   });
 
+  test("tells no progress after a good end, nor of an attempt that was given up while the next is under way", async () => {
+    const contexts: ToolContext[] = [];
+    const gate = gateFor((context) => {
+      contexts.push(context);
+      if (contexts.length === 1) return new Promise(() => undefined);
+      contexts[0]?.progress("first again");
+      return 1;
+    }, { effect: "read", retry: { retries: 1 } });
+    const performing = gate.call("crm.pay");
+    await gate.clock.advance(2000);
+    expect((await performing).outcome.kind).toBe("ok");
+    contexts[1]?.progress("after the end");
+    expect(gate.eventKinds()).not.toContain("call-progressed");
+  });
+
   test("writes log lines with run, call and tool, redacted", async () => {
     const gate = gateFor((context) => {
       context.log.warn("token canary-7f3a", { header: "canary-7f3a", n: 1 });

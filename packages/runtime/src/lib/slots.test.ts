@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { createSlots } from "./slots.ts";
 
@@ -42,6 +43,7 @@ describe("createSlots", () => {
     expect(await waiting).toBeUndefined();
     leave?.();
     expect(await next).toBeTypeOf("function");
+    expect(getEventListeners(never, "abort")).toHaveLength(0);
   });
 
   test("frees a slot once, however often it is given back", async () => {
