@@ -109,7 +109,7 @@ async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 
 /** Removes blobs that no run names. A store of blobs that cannot be looked through is left as it is. */
-export async function sweepBlobs({ database, blobs }: PruneSeams): Promise<void> {
+async function sweepBlobs({ database, blobs }: PruneSeams): Promise<void> {
   if (!("sweep" in blobs)) return;
   const rows = database.prepare("select distinct tenant, digest from blob_refs").all();
   const kept = rows.map((row) => ({ tenant: textColumn(row, "tenant"), digest: textColumn(row, "digest") as Digest }));

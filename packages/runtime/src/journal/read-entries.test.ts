@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -72,6 +72,25 @@ describe("createEntryReader", () => {
 });
 
 describe("createSqliteJournal", () => {
+  test("erase leaves the run's key nowhere in the files, not even wrapped", async () => {
+    const store = await makeStore();
+    const journal = await store.open(1);
+    for (const runId of ["r1", "r2"]) {
+      await journal.begin(sampleRun(runId));
+      await journal.append(runId, [issued(0)], "full");
+    }
+    const database = new DatabaseSync(store.path, { readOnly: true });
+    const rows = database.prepare("select wrapped from run_keys order by run_id").all();
+    database.close();
+    const [erased, kept] = rows.map((row) => Buffer.from(row["wrapped"] as Uint8Array));
+    const files = async (): Promise<Buffer> => Buffer.concat([await readFile(store.path), await readFile(`${store.path}-wal`)]);
+    expect((await files()).includes(erased ?? "")).toBe(true);
+    await journal.erase("acme", "r1");
+    expect((await files()).includes(erased ?? "")).toBe(false);
+    expect((await files()).includes(kept ?? "")).toBe(true);
+    await journal.close();
+  });
+
   test("keeps to its size and age by itself as runs are begun", async () => {
     const store = await makeStore();
     const journal = await store.open(1, { maxBytes: 600_000, maxAgeMs: 1000 });

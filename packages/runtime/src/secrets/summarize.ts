@@ -2,7 +2,7 @@ import type { JsonValue } from "@callgate/contract";
 import type { PointerTree } from "./pointer-tree.ts";
 
 /** UTF-8 bytes of JSON a summary has at most (contract, `Redactor`). */
-export const summaryBytes = 4096;
+const summaryBytes = 4096;
 
 export interface SummarizeOptions {
   readonly sensitive: PointerTree | undefined;

@@ -18,7 +18,7 @@ export function recorded(value: unknown, summary: JsonValue = "summary"): Record
 }
 
 /** The same as it reads without its clear value. */
-export function unclear({ digest, summary }: RecordedValue): RecordedValue {
+function unclear({ digest, summary }: RecordedValue): RecordedValue {
   return { digest, summary };
 }
 
