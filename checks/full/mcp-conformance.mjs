@@ -7,15 +7,10 @@ import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createFakeGate, namespaceView } from "../../packages/mcp-server/src/fixtures/fake-gate.ts";
-import { createMcpServer } from "../../packages/mcp-server/src/index.ts";
-import { createMcpSource } from "../../packages/source-mcp/src/index.ts";
+import { createCheckedServer } from "./mcp-serve.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const source = createMcpSource({ namespace: "upstream", command: process.execPath, args: [here("mcp-upstream.mjs")] });
-await source.list(AbortSignal.timeout(30_000));
-const gate = createFakeGate({ namespaces: [namespaceView("upstream", 1)], passThrough: new Map([["upstream", source.passThrough]]) });
-const server = createMcpServer({ gate, version: "0.1.0", onFault: (id, error) => console.error(id, error) });
+const { server, close } = await createCheckedServer();
 const endpoint = await server.serveHttp();
 
 const relay = createServer((incoming, outgoing) => {
@@ -38,7 +33,6 @@ const code = await new Promise((resolve) => spawn(process.execPath, args, { stdi
 await rm(results, { recursive: true, force: true });
 relay.closeAllConnections();
 relay.close();
-await server.close();
-await source.close();
+await close();
 console.log(code === 0 ? "MCP conformance: pass" : `MCP conformance: fail (exit code ${code})`);
 process.exitCode = code === 0 ? 0 : 1;

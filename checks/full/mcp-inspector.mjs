@@ -2,11 +2,10 @@
 // under its strict portability rules, and its exit codes (0 ok, 5 for an answer with isError).
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { createMcpServer } from "../../packages/mcp-server/src/index.ts";
-import { inspectedGate } from "./mcp-serve.mjs";
+import { createCheckedServer } from "./mcp-serve.mjs";
 
 const inspector = fileURLToPath(new URL("../../node_modules/.bin/mcp-inspector", import.meta.url));
-const server = createMcpServer({ gate: inspectedGate(), version: "0.1.0" });
+const { server, close } = await createCheckedServer();
 const { url, token } = await server.serveHttp();
 const targets = {
   http: [url, "--transport", "http", "--header", `Authorization: Bearer ${token}`],
@@ -25,10 +24,10 @@ const inspect = (args) =>
 const call = (tool, ...pairs) => ["--method", "tools/call", "--tool-name", tool, ...pairs.flatMap((pair) => ["--tool-arg", pair])];
 const cases = [
   { name: "lists portable schemas", args: ["--method", "tools/list", "--strict"], code: 0, has: "execute_code" },
-  { name: "runs a program", args: call("execute_code", "code=return 42"), code: 0, has: '"answer":42' },
-  { name: "sees a failure as one", args: call("execute_code", "code=fail"), code: 5, has: "NO_SUCH_DOC" },
-  { name: "searches", args: call("search_tools", "query=documents"), code: 0, has: "docs.get" },
-  { name: "lists resource templates", args: ["--method", "resources/templates/list"], code: 0, has: "result://" },
+  { name: "runs a program", args: call("execute_code", "code=return await tools.upstream.test_simple_text({})"), code: 0, has: "This is a simple text response" },
+  { name: "sees a failure as one", args: call("execute_code", "code=return await tools.upstream.no_such_tool({})"), code: 5, has: "no_such_tool" },
+  { name: "searches", args: call("search_tools", "query=simple text"), code: 0, has: "test_simple_text" },
+  { name: "reads an upstream resource", args: ["--method", "resources/read", "--uri", "test://static-text"], code: 0, has: "static text resource" },
 ];
 
 let failures = 0;
@@ -42,6 +41,6 @@ for (const [transport, target] of Object.entries(targets)) {
     }
   }
 }
-await server.close();
+await close();
 console.log(failures === 0 ? "MCP Inspector: pass" : `MCP Inspector: ${failures} failed`);
 process.exitCode = failures === 0 ? 0 : 1;

@@ -1,19 +1,25 @@
-// A small gate over stdio, for checks/full/mcp-inspector.mjs.
-import { completed, createFakeGate, namespaceView, toolView } from "../../packages/mcp-server/src/fixtures/fake-gate.ts";
+// A real gate before one MCP server: what the MCP checks beside this file look at. Started as a program it serves stdio.
+import { fileURLToPath } from "node:url";
+import { createRealGate } from "../../packages/mcp-server/src/fixtures/real-gate.ts";
 import { createMcpServer } from "../../packages/mcp-server/src/index.ts";
+import { createMcpSource } from "../../packages/source-mcp/src/index.ts";
 
-/** What the inspector's calls come to; also served over HTTP by the check itself. */
-export function inspectedGate() {
-  const { value: _value, ...failed } = completed(undefined, { status: "failed", error: { code: "NO_SUCH_DOC", message: "There is no such document", retryable: false } });
-  return createFakeGate({
-    namespaces: [namespaceView("docs", 1, "Documents")],
-    tools: [toolView("docs.get", "reads documents")],
-    run: (program) => Promise.resolve(program.includes("fail") ? failed : completed({ answer: 42 })),
-  });
+/** The server and what must be closed after it. */
+export async function createCheckedServer() {
+  const upstream = fileURLToPath(new URL("mcp-upstream.mjs", import.meta.url));
+  const gate = await createRealGate([createMcpSource({ namespace: "upstream", command: process.execPath, args: [upstream] })]);
+  const server = createMcpServer({ gate, version: "0.1.0", onFault: (id, error) => console.error(id, error) });
+  return {
+    server,
+    close: async () => {
+      await server.close();
+      await gate.close();
+    },
+  };
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const server = createMcpServer({ gate: inspectedGate(), version: "0.1.0" });
+  const { server, close } = await createCheckedServer();
   await server.serveStdio().closed;
-  await server.close();
+  await close();
 }

@@ -1,9 +1,9 @@
 import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView } from "@callgate/contract";
+import { errorText, modelView } from "@callgate/runtime";
 import type { Answer } from "./answer.ts";
 import { readCallArguments } from "./call-arguments.ts";
 import { artifactBlocks } from "./artifact-blocks.ts";
-import { toModelText, toPlainJson } from "./plain-json.ts";
-import { renderError } from "./render-error.ts";
+import { toModelText } from "./model-text.ts";
 import { renderRun, renderShaped, shapedRecord } from "./render-run.ts";
 import type { GateToolName, ToolArguments } from "./tool-definitions.ts";
 
@@ -102,7 +102,7 @@ function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
     return shaped === undefined ? { text: "(no value)", structured: head } : { text: renderShaped(shaped), structured: { ...head, ...shapedRecord(shaped) } };
   }
   const effect = outcome.effectStatus === "none" ? "Nothing was changed." : outcome.effectStatus === "done" ? "The change took place." : "Whether anything was changed is unknown; find out before you call again.";
-  return { text: `${renderError(outcome.error)}\n${effect}`, structured: { ...head, error: toPlainJson(outcome.error) }, isError: true };
+  return { text: `${errorText(outcome.error)}\n${effect}`, structured: { ...head, error: modelView(outcome.error) }, isError: true };
 }
 
 async function run({ code, budgetTokens, taskId }: ToolArguments<"execute_code">, request: GateRequest, lane: Lane): Promise<Answer> {
@@ -118,7 +118,7 @@ async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { g
     case "value": {
       const { value, total, nextOffset } = result;
       const rangeText = nextOffset === undefined ? "" : `\n\nNext: offset ${nextOffset}${total === undefined ? "" : ` of ${total}`}`;
-      return { text: `${toModelText(value)}${rangeText}`, structured: { value: toPlainJson(value), ...(total === undefined ? {} : { total }), ...(nextOffset === undefined ? {} : { nextOffset }) } };
+      return { text: `${toModelText(value)}${rangeText}`, structured: { value: modelView(value), ...(total === undefined ? {} : { total }), ...(nextOffset === undefined ? {} : { nextOffset }) } };
     }
     case "artifact": {
       const { name, mimeType, bytes } = result;
@@ -126,6 +126,6 @@ async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { g
       return { text: `${name} (${mimeType}, ${bytes.length} bytes)`, structured: { value: { name, mimeType, sizeBytes: bytes.length } }, blocks };
     }
     case "error":
-      return { text: renderError(result.error), structured: { error: toPlainJson(result.error) }, isError: true };
+      return { text: errorText(result.error), structured: { error: modelView(result.error) }, isError: true };
   }
 }

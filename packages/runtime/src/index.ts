@@ -4,5 +4,5 @@ export { createGate } from "./run/gate.ts";
 export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.ts";
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
-export { runReport } from "./result/report.ts";
+export { errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
