@@ -4,7 +4,7 @@ import { digestOf } from "../lib/digest.ts";
 import { race } from "../lib/race.ts";
 
 /** How long a question waits for a person. */
-export const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
+const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
 
 const MAX_REMEMBERED_DENIALS = 10_000;
 
