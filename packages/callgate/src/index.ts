@@ -1,1 +1,46 @@
-export {};
+// What people import. Anything exported here is public.
+
+export { CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
+export type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  Approver,
+  Artifact,
+  CallError,
+  CallOptions,
+  CallOutcome,
+  CallResult,
+  CallSummary,
+  Diagnostic,
+  Effect,
+  EffectStatus,
+  Gate,
+  GateEvent,
+  Handle,
+  OutcomeKind,
+  Principal,
+  ReadOptions,
+  ReadResult,
+  ReplayResult,
+  RunLimits,
+  RunOptions,
+  RunResult,
+  RunStatus,
+  SearchHit,
+  ShapedValue,
+  Source,
+  SourceListing,
+  Tool,
+  ToolContext,
+  ToolSpec,
+  ToolView,
+} from "@callgate/contract";
+export { createLazyTokenCounter, modelView } from "@callgate/runtime";
+export { callbackApprover } from "@callgate/runtime/broker";
+export type { PolicyRule } from "@callgate/runtime/broker";
+export { defineTool, functionSource } from "@callgate/runtime/source";
+export type { ToolDefinition } from "@callgate/runtime/source";
+export { defineConfig } from "./config/load-config.ts";
+export type { CallgateConfig } from "./config/load-config.ts";
+export { createCallgate } from "./create-callgate.ts";
+export type { CallgateOptions } from "./create-callgate.ts";

@@ -6,3 +6,5 @@ export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
 export { errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
+export { createLazyTokenCounter } from "./result/token-counter.ts";
+export type { TokenCounter } from "./result/token-counter.ts";

@@ -10,8 +10,10 @@ type Defaulted = "title" | "effect" | "tags" | "permissions" | "labels" | "versi
 
 /** What `defineTool` takes: a `ToolSpec` whose schemas may come from a schema library, and the code. */
 export interface ToolDefinition<Input extends SchemaInput, Output extends SchemaInput | undefined>
-  extends Omit<ToolSpec, Defaulted | "input" | "output">,
+  extends Omit<ToolSpec, Defaulted | "name" | "input" | "output">,
     Partial<Pick<ToolSpec, Defaulted>> {
+  /** May be left out in a tools folder, where the export's name stands in. */
+  readonly name?: string;
   readonly input: Input;
   readonly output?: Output;
   handler(args: Parsed<Input>, context: ToolContext): Promise<Returned<Output>> | Returned<Output>;
@@ -47,7 +49,7 @@ const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "c
 export function defineTool<const Input extends SchemaInput, const Output extends SchemaInput | undefined = undefined>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {
-  const owner = `tool "${String(definition.name)}"`;
+  const owner = definition.name === undefined ? "a tool without a name" : `tool "${definition.name}"`;
   if (typeof definition.handler !== "function") {
     throw new CallgateError("TOOL_INVALID", `${owner} has no handler: add handler(args, context) { ... }`);
   }
@@ -56,7 +58,7 @@ export function defineTool<const Input extends SchemaInput, const Output extends
   const tool: Tool = {
     ...pick(definition, optionalFields),
     ...boundHooks(definition),
-    name: definition.name,
+    name: definition.name ?? "",
     description: definition.description,
     input: input.json,
     ...(output === undefined ? {} : { output: output.json }),

@@ -14,4 +14,8 @@ describe("functionSource", () => {
   test("refuses two tools of one name", () => {
     expect(() => functionSource({ namespace: "crm", tools: [tool("a"), tool("a")] })).toThrow('Two tools of namespace "crm" are named "a"');
   });
+
+  test("refuses a tool without a name", () => {
+    expect(() => functionSource({ namespace: "crm", tools: [tool("")] })).toThrow('A tool of namespace "crm" has no name');
+  });
 });

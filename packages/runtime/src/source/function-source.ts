@@ -11,11 +11,12 @@ export interface FunctionSourceOptions {
 /**
  * Tools made with `defineTool`, as a source. It is always ready and never changes.
  *
- * Errors: `CallgateError` TOOL_DUPLICATE when two tools have one name.
+ * Errors: `CallgateError` TOOL_DUPLICATE when two tools have one name, TOOL_INVALID when one has none.
  */
 export function functionSource(options: FunctionSourceOptions): Source {
   const byName = new Map<string, Tool>();
   for (const tool of options.tools) {
+    if (tool.name === "") throw new CallgateError("TOOL_INVALID", `A tool of namespace "${options.namespace}" has no name; give it one`);
     if (byName.has(tool.name)) {
       throw new CallgateError("TOOL_DUPLICATE", `Two tools of namespace "${options.namespace}" are named "${tool.name}"; rename one`);
     }

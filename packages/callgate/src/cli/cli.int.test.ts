@@ -1,0 +1,177 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+
+const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
+
+function project(files: Readonly<Record<string, string>> = {}) {
+  const root = mkdtempSync(join(tmpdir(), "callgate-cli-"));
+  const folder = join(root, "project");
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), CANARY_SECRET: "canary-7f3a" };
+  const callgate = (args: readonly string[], input = "") => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
+    return { status, stdout, stderr };
+  };
+  return { root, folder, env, callgate };
+}
+
+const tools = `
+import { defineTool, ToolError } from "callgate";
+import { writeFileSync } from "node:fs";
+import { z } from "zod";
+const notes = new Map([[1, "first"]]);
+export const get = defineTool({ description: "Read a note", effect: "read", input: z.object({ id: z.number() }), output: z.object({ text: z.string() }),
+  handler({ id }) { const text = notes.get(id); if (text === undefined) throw new ToolError({ code: "NOTE_NOT_FOUND", message: "No note " + id, notApplied: true }); return { text }; } });
+export const add = defineTool({ description: "Keep a note", effect: "write", input: z.object({ text: z.string() }), output: z.object({ id: z.number() }),
+  handler({ text }) { notes.set(notes.size + 1, text); return { id: notes.size }; } });
+export const hang = defineTool({ description: "Never answers", effect: "read", timeoutMs: 300, input: z.object({}), handler: () => { writeFileSync("called", ""); return new Promise(() => {}); } });
+`;
+
+const runShape = z.object({
+  status: z.string(),
+  value: z.unknown().optional(),
+  runId: z.string(),
+  diagnostics: z.array(z.looseObject({ line: z.number(), message: z.string() })),
+  calls: z.array(z.looseObject({ id: z.string(), tool: z.string(), effect: z.string(), outcome: z.string(), effectStatus: z.string(), durationMs: z.number() })),
+  tokens: z.looseObject({ result: z.number() }),
+  console: z.array(z.unknown()),
+});
+
+// Each test starts processes that load the whole program, several times on a busy machine.
+describe("callgate", { timeout: 120_000 }, () => {
+  test("init, search, exec work in an empty folder", () => {
+    const { callgate, folder } = project();
+    expect(callgate(["init"])).toMatchObject({ status: 0 });
+    expect(existsSync(join(folder, "callgate.jsonc"))).toBe(true);
+    expect(callgate(["search"]).stdout).toContain("notes.get");
+    const run = callgate(["exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]);
+    expect(run).toMatchObject({ status: 0, stdout: "Programs import tools; every call passes one gate\n" });
+    expect(callgate(["init"]).stdout).toContain("nothing was written");
+  });
+
+  test("nothing of a folder is loaded before it is trusted, also where nobody can be asked", () => {
+    const { callgate, folder } = project({ "tools/notes.ts": `${tools}\nwriteFileSync("loaded", "");` });
+    const refused = callgate(["search"]);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain("callgate trust");
+    expect(existsSync(join(folder, "loaded"))).toBe(false);
+    expect(callgate(["trust"])).toMatchObject({ status: 0 });
+    expect(callgate(["search"]).stdout).toContain("notes.get");
+    expect(callgate(["trust", "--remove"])).toMatchObject({ status: 0 });
+    expect(callgate(["search"]).status).toBe(2);
+  });
+
+  test("files that do not import callgate are never run", () => {
+    const { callgate, folder } = project({ "tools/notes.ts": tools, "tools/other.ts": 'import { writeFileSync } from "node:fs"; writeFileSync("loaded", ""); export {};' });
+    expect(callgate(["--trust", "search"]).status).toBe(0);
+    expect(existsSync(join(folder, "loaded"))).toBe(false);
+  });
+
+  test("run --json prints one object of a pinned shape", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    const { status, stdout } = callgate(["--trust", "--json", "run", "-"], "console.log('hi'); const note = await tools.notes.get({ id: 1 }); return note.text.length");
+    expect(status).toBe(0);
+    const object: unknown = JSON.parse(stdout);
+    expect(runShape.parse(object)).toMatchObject({ status: "completed", value: 5, calls: [{ tool: "notes.get", effect: "read", outcome: "ok", effectStatus: "none" }] });
+    expect(Object.keys(object as object)).toEqual(expect.arrayContaining(["status", "value", "console", "diagnostics", "calls", "tokens", "runId"]));
+  });
+
+  test.each([
+    ["a program that returns", "return 1", 0],
+    ["a program that throws", "throw new Error('x')", 1],
+    ["a type error", "const n: number = 'x'; return n", 1],
+    ["a write nobody allowed", "return await tools.notes.add({ text: 'x' })", 3],
+    ["an endless loop", "while (true) {}", 6],
+    ["a tool past its deadline", "return await tools.notes.hang({})", 6],
+  ])("%s", (_what, program, code) => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    expect(callgate(["--trust", "run", "--limit", "cpuMs=300", "-"], program).status).toBe(code);
+  });
+
+  test.each([
+    [["run"], "missing required argument"],
+    [["frobnicate"], "unknown command"],
+    [["run", "nothing.ts"], "Cannot read nothing.ts"],
+    [["run", "picture.png"], "Cannot run picture.png"],
+    [["call", "notes.get", "{id: 1}"], "The arguments are not JSON"],
+    [["exec", "--limit", "cpuMs=many", "-e", "1"], "--limit takes NAME=NUMBER"],
+    [["read", "nonsense"], "A handle looks like"],
+  ])("%j is a matter of usage", (args, message) => {
+    const { callgate } = project();
+    const { status, stderr } = callgate(args);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+
+  test("a rule in the configuration allows a write, and a direct call takes the same gate", () => {
+    const { callgate } = project({ "tools/notes.ts": tools, "callgate.jsonc": '{ "rules": [{ "allow": "notes.add" }] }' });
+    const called = callgate(["--trust", "--json", "call", "notes.add", '{"text":"x"}']);
+    expect(JSON.parse(called.stdout)).toMatchObject({ outcome: "ok", effectStatus: "done", value: { id: 2 } });
+    const wrong = callgate(["--json", "call", "notes.add", '{"txt":"x"}']);
+    expect(wrong.status).toBe(1);
+    expect(JSON.parse(wrong.stdout)).toMatchObject({ outcome: "invalid_input", effectStatus: "none", error: { code: "INVALID_INPUT" } });
+  });
+
+  test("the journal lists, shows and replays a run of an earlier process", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    const { runId } = runShape.parse(JSON.parse(callgate(["--trust", "--json", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]).stdout));
+    expect(callgate(["runs", "ls"]).stdout).toContain(runId);
+    expect(callgate(["runs", "show", runId]).stdout).toContain("notes.get");
+    expect(callgate(["runs", "replay", runId])).toMatchObject({ status: 0, stdout: `${runId} replays equal; nothing was called\n` });
+    expect(callgate(["runs", "show", "run_nope"]).stderr).toContain("There is no run run_nope");
+  });
+
+  test("describe and types show what a program is checked against", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    expect(callgate(["--trust", "types"]).stdout).toContain('declare module "tools/notes"');
+    expect(callgate(["types", "--language", "python"]).stdout).toContain("def get(");
+    const described = callgate(["describe", "notes.get", "notes.gett"]);
+    expect(described.stdout).toContain("Read a note");
+    expect(described.stderr).toContain('No tool "notes.gett"; nearest: notes.get');
+    expect(described.status).toBe(1);
+  });
+
+  test("a server that is missing is said, and the rest works", () => {
+    const { callgate } = project({ "tools/notes.ts": tools, "callgate.jsonc": '{ "mcpServers": { "gone": { "command": "callgate-no-such-program" } } }' });
+    const { status, stdout, stderr } = callgate(["--trust", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]);
+    expect([status, stdout]).toEqual([0, "first\n"]);
+    expect(stderr).toContain("callgate-no-such-program");
+    expect(callgate(["doctor"]).status).toBe(1);
+  });
+
+  test("a broken configuration names file, line and fix", () => {
+    const { callgate } = project({ "callgate.jsonc": '{ "limts": {} }' });
+    const { status, stderr } = callgate(["--trust", "search"]);
+    expect(stderr).toContain('limts: unknown key; did you mean "limits"?');
+    expect(status).toBe(2);
+  });
+
+  test("Ctrl-C ends a run, and the journal knows how it stands", async () => {
+    const { folder, env, callgate } = project({ "tools/notes.ts": tools.replace("timeoutMs: 300", "timeoutMs: 60000") });
+    callgate(["trust"]);
+    const child = spawn(process.execPath, [bin, "--json", "exec", "-e", "return await tools.notes.hang({})"], { cwd: folder, env });
+    await vi.waitUntil(() => existsSync(join(folder, "called")), { timeout: 25_000 });
+    child.kill("SIGINT");
+    const code = await new Promise((resolve) => child.once("exit", resolve));
+    expect(code).toBe(130);
+    expect(JSON.parse(callgate(["--json", "runs", "ls"]).stdout)).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  test("doctor uses every part", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    const { status, stdout } = callgate(["--trust", "--json", "doctor"]);
+    const findings = z.array(z.looseObject({ check: z.string(), state: z.string() })).parse(JSON.parse(stdout));
+    expect(findings.filter((finding) => finding.state !== "ok")).toEqual([]);
+    expect(findings.map((finding) => finding.check)).toEqual(expect.arrayContaining(["node", "state folder", "check", "sandbox", "limits", "journal", "source notes"]));
+    expect(status).toBe(0);
+  });
+});

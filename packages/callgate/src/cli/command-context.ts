@@ -1,0 +1,99 @@
+import { resolve } from "node:path";
+import { CallgateError } from "@callgate/contract";
+import type { Approver, Gate } from "@callgate/contract";
+import { createTrustStore } from "../folder/trust-store.ts";
+import type { TrustStore } from "../folder/trust-store.ts";
+import { userFolders } from "../state-folder.ts";
+import { askYesNo } from "./ask-yes-no.ts";
+import type { LiveView } from "./live-view.ts";
+import { processTerminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
+import { createTtyApprover } from "./tty-approver.ts";
+
+/** Options every command takes. */
+export interface GlobalOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly trust?: boolean;
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly role?: readonly string[];
+}
+
+/** What a command is given: terminal, interruption, and a gate on demand. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  /** Aborted on Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly options: GlobalOptions;
+  readonly trust: TrustStore;
+  readonly folders: ReturnType<typeof userFolders>;
+  /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. `interactive: false` asks nobody. */
+  withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: { readonly interactive: boolean }): Promise<Result>;
+}
+
+/** Builds the context of one command of this process. */
+export function createCommandContext(options: GlobalOptions, signal: AbortSignal): CommandContext {
+  const terminal = processTerminal();
+  const folders = userFolders();
+  const trust = createTrustStore(folders.state);
+  return {
+    terminal,
+    signal,
+    options,
+    trust,
+    folders,
+    async withGate(use, how = { interactive: true }) {
+      // Most of the program hangs on these two; init, trust and a usage error do without them.
+      const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
+      const { createLiveView } = await import("./live-view.ts");
+      const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
+      let view: LiveView | undefined;
+      const approver = how.interactive ? ttyApprover(terminal, () => view) : undefined;
+      const gate = await openGate({
+        configFile,
+        folder: process.cwd(),
+        folders,
+        ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }),
+        principal: { user: options.user, tenant: options.tenant, roles: options.role },
+        ...(approver === undefined ? {} : { approver }),
+      });
+      try {
+        await gate.ready();
+        for (const problem of gate.problems) terminal.err(`${terminal.colors.yellow("note")} ${problem}\n`);
+        view = options.json === true ? createLiveView(gate, { ...terminal, interactive: false }) : createLiveView(gate, terminal);
+        return await use(gate, view);
+      } finally {
+        view?.close();
+        await gate.close();
+      }
+    },
+  };
+}
+
+/** A person can be asked only where both ends are a terminal; elsewhere the default applies and writes are denied. */
+function ttyApprover(terminal: Terminal, view: () => LiveView | undefined): Approver | undefined {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  return createTtyApprover({
+    terminal,
+    input: process.stdin,
+    user: "terminal",
+    now: () => Date.now(),
+    pause: () => view()?.pause(),
+    resume: () => view()?.resume(),
+  });
+}
+
+async function ensureTrust(folder: string, { options, terminal, trust }: Pick<CommandContext, "options" | "terminal" | "trust">): Promise<void> {
+  if (trust.has(folder)) return;
+  if (options.trust === true) {
+    trust.add(folder);
+    return;
+  }
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new CallgateError("NOT_TRUSTED", `${folder} holds tools or a configuration that were not trusted yet, so nothing of it was loaded; look at it, then run: callgate trust "${folder}"   (or pass --trust)`);
+  }
+  const yes = await askYesNo(`Load tools and configuration from ${folder}? They run with your rights.`, terminal);
+  if (!yes) throw new CallgateError("NOT_TRUSTED", `${folder} was not trusted; nothing of it was loaded`);
+  trust.add(folder);
+}

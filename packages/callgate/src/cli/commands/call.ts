@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { CallgateError } from "@callgate/contract";
+import type { CommandContext } from "../command-context.ts";
+import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { callLine } from "../live-view.ts";
+import { renderValue, valueJson } from "../render-run.ts";
+
+/** `callgate call TOOL [JSON|@FILE|-]` */
+export async function callCommand(
+  tool: string,
+  options: { readonly args: string | undefined; readonly budget?: number; readonly task?: string },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const args = parseArguments(await argumentText(options.args));
+  return await context.withGate(async (gate, view) => {
+    const result = await gate.call(tool, args, {
+      signal: context.signal,
+      ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
+      ...(options.task === undefined ? {} : { taskId: options.task }),
+    });
+    view.close();
+    const { outcome } = result;
+    if (context.options.json === true) {
+      const { kind, effectStatus } = outcome;
+      const rest = outcome.kind === "ok" ? valueJson(result.shaped) : { error: outcome.error };
+      context.terminal.out(`${JSON.stringify({ outcome: kind, effectStatus, ...rest, artifacts: result.artifacts, callId: result.callId, runId: result.runId })}\n`);
+    } else if (result.shaped !== undefined) {
+      context.terminal.out(renderValue(result.shaped));
+    }
+    if (outcome.kind === "ok") return exitCodes.ok;
+    if (context.options.json !== true && !context.terminal.interactive) {
+      context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
+    }
+    return exitCodeOfError(outcome.error);
+  });
+}
+
+async function argumentText(argument: string | undefined): Promise<string> {
+  if (argument === undefined) return "{}";
+  if (argument === "-") return await text(process.stdin);
+  return argument.startsWith("@") ? await readFile(argument.slice(1), "utf8").catch(() => unreadable(argument.slice(1))) : argument;
+}
+
+function unreadable(file: string): never {
+  throw new CallgateError("USAGE", `Cannot read the arguments from ${file}`);
+}
+
+function parseArguments(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new CallgateError("USAGE", `The arguments are not JSON: ${cause instanceof Error ? cause.message : ""}. Write them as one object, e.g. '{"id": 1}', or @FILE, or - for standard input`, { cause });
+  }
+}

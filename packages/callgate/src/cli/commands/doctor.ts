@@ -1,0 +1,94 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import type { Gate } from "@callgate/contract";
+import type { CommandContext } from "../command-context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { renderTable } from "../table.ts";
+
+interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly found: string;
+  /** What to do, when not ok. */
+  readonly fix?: string;
+}
+
+/** `callgate doctor`: each part is used for real. */
+export async function doctorCommand(context: CommandContext): Promise<ExitCode> {
+  const findings: Finding[] = [nodeVersion(), stateFolder(context.folders.state)];
+  try {
+    await context.withGate(async (gate) => {
+      findings.push(...(await gateFindings(gate)));
+    });
+  } catch (fault) {
+    findings.push({ check: "gate", state: "failed", found: fault instanceof Error ? fault.message : String(fault), fix: "mend what the message names, then run callgate doctor again" });
+  }
+  const { terminal } = context;
+  if (context.options.json === true) terminal.out(`${JSON.stringify(findings)}\n`);
+  else {
+    const { colors } = terminal;
+    const marks = { ok: colors.green("ok"), warning: colors.yellow("warning"), failed: colors.red("failed") };
+    terminal.out(renderTable(["check", "", "found"], findings.map((finding) => [finding.check, marks[finding.state], finding.found]), { columns: terminal.columns, colors: terminal.outColors }));
+    for (const finding of findings) if (finding.fix !== undefined) terminal.out(`\n${finding.check}: ${finding.fix}\n`);
+  }
+  return findings.some((finding) => finding.state === "failed") ? exitCodes.failed : exitCodes.ok;
+}
+
+function nodeVersion(): Finding {
+  return { check: "node", state: "ok", found: process.version };
+}
+
+function stateFolder(folder: string): Finding {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    return { check: "state folder", state: "ok", found: folder };
+  } catch {
+    return { check: "state folder", state: "failed", found: `${folder} cannot be written`, fix: `make ${folder} writable, or set XDG_STATE_HOME to a folder that is` };
+  }
+}
+
+async function gateFindings(gate: Gate): Promise<readonly Finding[]> {
+  return [await checker(gate), await sandbox(gate), await clock(gate), await journal(gate), ...sources(gate)];
+}
+
+async function checker(gate: Gate): Promise<Finding> {
+  const result = await gate.check("const n: number = 'text'; return n");
+  return result.status === "rejected"
+    ? { check: "check", state: "ok", found: "a wrong program is rejected" }
+    : { check: "check", state: "failed", found: `a wrong program was ${result.status}`, fix: "reinstall callgate; if it stays, report it with the output of callgate doctor --json" };
+}
+
+async function sandbox(gate: Gate): Promise<Finding> {
+  const result = await gate.run("return [1, 2, 3].map((n) => n * 2)");
+  const right = result.status === "completed" && result.value?.kind === "whole" && JSON.stringify(result.value.value) === "[2,4,6]";
+  return right
+    ? { check: "sandbox", state: "ok", found: `a program runs in ${Math.max(1, Math.round(result.durationMs))} ms` }
+    : { check: "sandbox", state: "failed", found: `a program ended ${result.status}: ${result.error?.message ?? "wrong value"}`, fix: "reinstall callgate; if it stays, report it with the output of callgate doctor --json" };
+}
+
+async function clock(gate: Gate): Promise<Finding> {
+  const result = await gate.run("while (true) {}", { limits: { cpuMs: 200 } });
+  return result.status === "limit"
+    ? { check: "limits", state: "ok", found: "an endless loop is ended" }
+    : { check: "limits", state: "failed", found: `an endless loop ended ${result.status}`, fix: "report it with the output of callgate doctor --json" };
+}
+
+async function journal(gate: Gate): Promise<Finding> {
+  const [last] = await gate.runs.list({ limit: 1 });
+  return last === undefined
+    ? { check: "journal", state: "failed", found: "the runs above were not recorded", fix: "see the notes above; free disk space or choose another place with journal.path" }
+    : { check: "journal", state: "ok", found: "runs are recorded" };
+}
+
+function sources(gate: Gate): readonly Finding[] {
+  const namespaces = gate.namespaces();
+  const findings = namespaces.map((view): Finding => {
+    const check = `source ${view.namespace}`;
+    return view.state.kind === "ready"
+      ? { check, state: "ok", found: `${view.kind}, ${view.toolCount} tools` }
+      : { check, state: "failed", found: "reason" in view.state ? view.state.reason : view.state.kind, fix: `check the entry "${view.namespace}" in the configuration` };
+  });
+  const problems = gate.problems.map((found): Finding => ({ check: "catalog", state: "warning", found }));
+  return namespaces.length + problems.length > 0 ? [...findings, ...problems] : [{ check: "sources", state: "warning", found: "none configured", fix: "callgate init writes an example; mcpServers in the configuration takes any MCP server" }];
+}

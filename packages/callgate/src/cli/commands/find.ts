@@ -1,0 +1,83 @@
+import { writeFile } from "node:fs/promises";
+import { CallgateError } from "@callgate/contract";
+import type { ToolView } from "@callgate/contract";
+import type { CommandContext } from "../command-context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { renderTable } from "../table.ts";
+import { visible } from "../terminal.ts";
+
+/** `callgate search [QUERY]`: without a query, everything by namespace. */
+export async function searchCommand(query: string, options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate((gate) => {
+    const { terminal } = context;
+    const limit = options.limit ?? 20;
+    const found = query === "" ? gate.tools() : gate.search(query, { limit });
+    if (context.options.json === true) {
+      terminal.out(`${JSON.stringify(found.map(viewJson))}\n`);
+    } else if (found.length === 0) {
+      terminal.err(query === "" ? "There are no tools; add an MCP server or a tools folder (callgate init)\n" : `No tool matches "${query}"; list all with callgate search\n`);
+    } else {
+      const rows = found.map((tool) => [tool.name, tool.spec.effect, visible(tool.line)]);
+      terminal.out(renderTable(["tool", "effect", "what it does"], rows, { columns: terminal.columns, colors: terminal.outColors }));
+    }
+    return Promise.resolve(exitCodes.ok);
+  });
+}
+
+function viewJson(tool: ToolView): Readonly<Record<string, unknown>> {
+  return { name: tool.name, effect: tool.spec.effect, description: tool.spec.description, signature: tool.signature, interfaceDigest: tool.interfaceDigest };
+}
+
+/** `callgate describe TOOL...` */
+export async function describeCommand(names: readonly string[], context: CommandContext): Promise<ExitCode> {
+  return await context.withGate((gate) => {
+    const { terminal } = context;
+    const found = gate.describe(names);
+    const missing = names.filter((name) => !found.some((tool) => tool.name === name));
+    if (context.options.json === true) {
+      const full = found.map((tool) => ({ ...viewJson(tool), input: tool.spec.input, ...(tool.spec.output === undefined ? {} : { output: tool.spec.output }) }));
+      terminal.out(`${JSON.stringify(full)}\n`);
+    } else {
+      for (const tool of found) terminal.out(describe(tool, context));
+    }
+    for (const name of missing) {
+      const near = gate.nearest(name);
+      terminal.err(`No tool "${name}"${near.length === 0 ? "" : `; nearest: ${near.join(", ")}`}\n`);
+    }
+    return Promise.resolve(missing.length === 0 ? exitCodes.ok : exitCodes.failed);
+  });
+}
+
+function describe(tool: ToolView, { terminal }: CommandContext): string {
+  const { spec } = tool;
+  const { bold, dim } = terminal.outColors;
+  const facts = [`effect ${spec.effect}`, `timeout ${spec.timeoutMs} ms`, `version ${spec.version}`, ...spec.tags];
+  const lines = [bold(tool.name), visible(spec.description), "", tool.signature, dim(facts.join(" · "))];
+  if (spec.deprecated !== undefined) lines.push(`deprecated: ${visible(spec.deprecated)}`);
+  for (const error of spec.errors) lines.push(`  ${error.code}: ${visible(error.description)}`);
+  return `${lines.join("\n")}\n\n`;
+}
+
+/** `callgate types [NAMESPACE...]` */
+export async function typesCommand(
+  namespaces: readonly string[],
+  options: { readonly language?: string; readonly out?: string },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const language = options.language ?? "typescript";
+  if (language !== "typescript" && language !== "python") throw new CallgateError("USAGE", `--language is typescript or python, not "${language}"`);
+  return await context.withGate(async (gate) => {
+    const known = new Set(gate.namespaces().map((view) => view.namespace));
+    const unknown = namespaces.filter((namespace) => !known.has(namespace));
+    if (unknown.length > 0) throw new CallgateError("USAGE", `No namespace ${unknown.join(", ")}; there are: ${[...known].join(", ") || "none"}`);
+    const text = gate.declarations({ language, ...(namespaces.length === 0 ? {} : { namespaces }) });
+    if (context.options.json === true) context.terminal.out(`${JSON.stringify({ language, text })}\n`);
+    else if (options.out === undefined) context.terminal.out(`${text}\n`);
+    else {
+      await writeFile(options.out, `${text}\n`);
+      context.terminal.err(`wrote ${options.out}\n`);
+    }
+    return exitCodes.ok;
+  });
+}

@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { createMcpServer } from "@callgate/mcp-server";
+import { version } from "../../version.ts";
+import type { CommandContext } from "../command-context.ts";
+import { exitCodes } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+
+const defaultPort = 7423;
+
+/** `callgate mcp [--http [PORT]]` */
+export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string }, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(
+    async (gate, view) => {
+      // Standard output belongs to the protocol, and nobody watches standard error of a server.
+      view.close();
+      const { terminal, signal } = context;
+      const server = createMcpServer({
+        gate,
+        version,
+        onFault: (id, fault) => terminal.err(`fault ${id}: ${fault instanceof Error ? fault.message : String(fault)}\n`),
+      });
+      try {
+        const interrupted = signal.aborted ? Promise.resolve() : once(signal, "abort");
+        if (options.http === undefined) {
+          await Promise.race([server.serveStdio().closed, interrupted]);
+          return exitCodes.ok;
+        }
+        const token = options.token ?? process.env["CALLGATE_MCP_TOKEN"];
+        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, ...(token === undefined ? {} : { token }) });
+        terminal.err(`MCP at ${endpoint.url}\n${token === undefined ? `Authorization: Bearer ${endpoint.token}\n` : ""}`);
+        await interrupted;
+        return exitCodes.ok;
+      } finally {
+        await server.close();
+      }
+    },
+    // A person at the terminal that started a server is not who its clients' calls should ask.
+    { interactive: false },
+  );
+}

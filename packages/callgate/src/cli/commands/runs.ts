@@ -1,0 +1,146 @@
+import { CallgateError } from "@callgate/contract";
+import type { Handle, JournalEntry, RunRecord } from "@callgate/contract";
+import { modelView } from "@callgate/runtime";
+import type { CommandContext } from "../command-context.ts";
+import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { callLine } from "../live-view.ts";
+import { renderReport, runJson } from "../render-run.ts";
+import { renderTable } from "../table.ts";
+import { duration, visible } from "../terminal.ts";
+
+/** `callgate runs ls` */
+export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(async (gate) => {
+    const runs = await gate.runs.list({ limit: options.limit ?? 20 });
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify(runs)}\n`);
+    else if (runs.length === 0) terminal.err("No runs yet\n");
+    else terminal.out(renderTable(["run", "status", "when", "calls", "time", "program"], runs.map(runRow), { columns: terminal.columns, colors: terminal.outColors }));
+    return exitCodes.ok;
+  });
+}
+
+function runRow(run: RunRecord): readonly string[] {
+  const took = run.endedAtMs === undefined ? "" : duration(run.endedAtMs - run.startedAtMs);
+  const program = (run.programText ?? run.kind).trim().split("\n")[0] ?? "";
+  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), took, visible(program)];
+}
+
+/** `callgate runs show RUN` */
+export async function showRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(async (gate) => {
+    const shown = await gate.runs.show(runId);
+    if (shown === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`);
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify(shown)}\n`);
+    else terminal.out(renderRun(shown.run, shown.entries, context));
+    return exitCodes.ok;
+  });
+}
+
+function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal }: CommandContext): string {
+  const { bold, dim } = terminal.outColors;
+  const lines = [
+    `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
+    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${run.callCount} calls`),
+    "",
+  ];
+  if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
+  for (const entry of entries) lines.push(...renderEntry(entry, run, terminal));
+  return `${lines.join("\n")}\n`;
+}
+
+function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandContext["terminal"]): readonly string[] {
+  const at = terminal.outColors.dim(`+${Math.max(0, Math.round(entry.atMs - run.startedAtMs))} ms`.padEnd(10));
+  const json = (value: unknown) => visible(JSON.stringify(value) ?? "");
+  switch (entry.kind) {
+    case "checked":
+      return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
+    case "call-issued":
+      return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
+    case "call-decided":
+      return entry.decision === "allow" ? [] : [`${at} #${entry.seq} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
+    case "call-ended":
+      return [`${at} #${entry.seq} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
+    case "call-late":
+      return [`${at} #${entry.seq} a late answer settled the effect as ${entry.effectStatus}`];
+    case "call-refused":
+      return [`${at} #${entry.seq} ${entry.tool} was issued after the end and never ran`];
+    case "console":
+      return entry.entries.map((line) => `${at} ${line.level} ${visible(line.text)}`);
+    case "text":
+      return [`${at} text ${visible(entry.text)}`];
+    case "progress":
+      return [`${at} progress ${visible(entry.message)}`];
+    case "result":
+      return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
+    case "delivered":
+      return [];
+  }
+}
+
+/** `callgate runs replay RUN` */
+export async function replayRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(async (gate, view) => {
+    const { result, divergence } = await gate.runs.replay(runId, { signal: context.signal });
+    view.close();
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify({ ...runJson(result), ...(divergence === undefined ? {} : { divergence }) })}\n`);
+    else {
+      terminal.err(renderReport(result, terminal, terminal.interactive));
+      terminal.out(divergence === undefined ? `${runId} replays equal; nothing was called\n` : `${runId} diverges at call #${divergence.seq}: ${visible(divergence.message)}\n`);
+    }
+    return divergence === undefined ? exitCodes.ok : exitCodes.failed;
+  });
+}
+
+/** `callgate runs prune` */
+export async function pruneRunsCommand(options: { readonly olderThan?: number; readonly maxMib?: number }, context: CommandContext): Promise<ExitCode> {
+  if (options.olderThan === undefined && options.maxMib === undefined) throw new CallgateError("USAGE", "Say what to remove: --older-than DAYS, --max-mib MIB, or both");
+  return await context.withGate(async (gate) => {
+    const pruned = await gate.runs.prune({
+      ...(options.olderThan === undefined ? {} : { olderThanMs: Date.now() - options.olderThan * 86_400_000 }),
+      ...(options.maxMib === undefined ? {} : { maxBytes: options.maxMib * 1024 * 1024 }),
+    });
+    context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${pruned.runs} runs, ${pruned.bytes} bytes\n`);
+    return exitCodes.ok;
+  });
+}
+
+/** `callgate runs erase RUN` */
+export async function eraseRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(async (gate) => {
+    await gate.runs.erase(runId);
+    context.terminal.out(context.options.json === true ? `${JSON.stringify({ runId, erased: true })}\n` : `erased the clear values of ${runId}; its summaries stay\n`);
+    return exitCodes.ok;
+  });
+}
+
+/** `callgate read HANDLE` */
+export async function readCommand(
+  handle: string,
+  options: { readonly path?: string; readonly offset?: number; readonly limit?: number; readonly grep?: string; readonly search?: string; readonly budget?: number },
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (!handle.startsWith("result://")) throw new CallgateError("USAGE", `A handle looks like result://RUN/NUMBER, not "${handle}"`);
+  return await context.withGate(async (gate) => {
+    const { budget, ...part } = options;
+    const result = await gate.read(handle as Handle, { ...part, ...(budget === undefined ? {} : { budgetTokens: budget }) });
+    const { terminal } = context;
+    switch (result.kind) {
+      case "error":
+        terminal.err(`${result.error.message}\n`);
+        return exitCodeOfError(result.error);
+      case "artifact":
+        process.stdout.write(result.bytes);
+        return exitCodes.ok;
+      case "value": {
+        const { value, ...place } = result;
+        terminal.out(context.options.json === true ? `${JSON.stringify({ ...place, value: modelView(value) })}\n` : `${typeof value === "string" ? value : JSON.stringify(modelView(value), undefined, 2)}\n`);
+        if (result.nextOffset !== undefined && context.options.json !== true) terminal.err(`more: --offset ${result.nextOffset}\n`);
+        return exitCodes.ok;
+      }
+    }
+  });
+}

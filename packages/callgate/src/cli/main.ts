@@ -1,0 +1,178 @@
+import { CallgateError } from "@callgate/contract";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { version } from "../version.ts";
+import { createCommandContext } from "./command-context.ts";
+import type { CommandContext, GlobalOptions } from "./command-context.ts";
+import { exitCodeOfFault, exitCodes } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import { processTerminal } from "./terminal.ts";
+
+type Action = (context: CommandContext) => Promise<ExitCode>;
+
+/** Runs one command line and returns its exit code. Never throws. */
+export async function main(args: readonly string[]): Promise<number> {
+  const interruption = new AbortController();
+  const onSignal = () => {
+    // A second Ctrl-C does not wait for anything.
+    if (interruption.signal.aborted) process.exit(exitCodes.interrupted);
+    interruption.abort();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", endWhenReaderIsGone);
+  const ended: { code: ExitCode } = { code: exitCodes.ok };
+  const program = buildProgram(async (options, action) => {
+    ended.code = await action(createCommandContext(options, interruption.signal));
+  });
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return interruption.signal.aborted && ended.code === exitCodes.failed ? exitCodes.interrupted : ended.code;
+  } catch (fault) {
+    return reportFault(fault, args.includes("--json"));
+  } finally {
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+  }
+}
+
+/** `callgate search | head`: who reads has seen enough, and that is no failure. */
+function endWhenReaderIsGone(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(exitCodes.ok);
+  throw error;
+}
+
+function reportFault(fault: unknown, json: boolean): number {
+  if (fault instanceof CommanderError) return fault.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  const code = CallgateError.is(fault) ? fault.code : "INTERNAL";
+  const message = fault instanceof Error ? fault.message : String(fault);
+  const terminal = processTerminal();
+  const { colors } = terminal;
+  if (json) terminal.out(`${JSON.stringify({ status: "failed", error: { code, message, retryable: false } })}\n`);
+  else terminal.err(`${colors.red("error")} ${message} ${colors.dim(code)}\n`);
+  if (!CallgateError.is(fault) && fault instanceof Error && process.env["CALLGATE_DEBUG"] !== undefined) terminal.err(`${fault.stack ?? ""}\n`);
+  return exitCodeOfFault(fault);
+}
+
+/** Each command is loaded when it is asked for, so that help and mistakes answer at once. */
+function buildProgram(perform: (options: GlobalOptions, action: Action) => Promise<void>): Command {
+  const program = new Command("callgate")
+    .description("The controlled door between AI agents and their tools")
+    .version(version)
+    .option("-c, --config <file>", "configuration file (default: the nearest callgate.config.ts or callgate.jsonc)")
+    .option("--json", "one JSON value on standard output")
+    .option("--trust", "trust this folder's tools and configuration")
+    .option("--user <name>", "principal: user")
+    .option("--tenant <name>", "principal: tenant")
+    .option("--role <name>", "principal: a role; may be repeated", collect)
+    .showHelpAfterError("(callgate --help shows all commands)")
+    .showSuggestionAfterError()
+    .exitOverride();
+  const act = (action: Action) => perform(program.opts<GlobalOptions>(), action);
+  addRunCommands(program, act);
+  addFindCommands(program, act);
+  addRecordCommands(program, act);
+  addSetupCommands(program, act);
+  program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 approval pending · 6 limit or timeout · 130 interrupted");
+  return program;
+}
+
+type Act = (action: Action) => Promise<void>;
+
+function addRunCommands(program: Command, act: Act): void {
+  const withRunOptions = (command: Command) =>
+    command
+      .addOption(new Option("--lane <lane>", "what the program may reach").choices(["query", "execute"]))
+      .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
+      .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
+      .option("--timeout <ms>", "wall time of the run", wholeNumber)
+      .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
+  withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").description("check and run a program")).action((file: string, options: object) =>
+    act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),
+  );
+  withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").description("run a program given on the command line")).action(
+    ({ eval: code, ...options }: { eval: string }) => act(async (context) => (await import("./commands/run.ts")).runProgram(code, options, context)),
+  );
+  program
+    .command("call")
+    .argument("<tool>", "qualified name, e.g. crm.get_customer")
+    .argument("[json]", "arguments as one JSON object, @FILE, or - for standard input")
+    .option("--budget <tokens>", "what a model may see of the result", wholeNumber)
+    .option("--task <id>", "names the piece of work")
+    .description("call one tool")
+    .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await import("./commands/call.ts")).callCommand(tool, { args: json, ...options }, context)));
+}
+
+function addFindCommands(program: Command, act: Act): void {
+  program
+    .command("search")
+    .argument("[query...]")
+    .option("--limit <count>", "at most this many", wholeNumber)
+    .description("find tools; without a query, list all")
+    .action((query: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).searchCommand(query.join(" "), options, context)));
+  program
+    .command("describe")
+    .argument("<tool...>")
+    .description("show tools in full")
+    .action((names: string[]) => act(async (context) => (await import("./commands/find.ts")).describeCommand(names, context)));
+  program
+    .command("types")
+    .argument("[namespace...]")
+    .option("--language <language>", "typescript or python")
+    .option("-o, --out <file>", "write to a file")
+    .description("print the declarations a program is checked against")
+    .action((namespaces: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).typesCommand(namespaces, options, context)));
+  program
+    .command("read")
+    .argument("<handle>", "result://RUN/NUMBER")
+    .option("--path <path>", "JSON Pointer or dotted path into the value")
+    .option("--offset <count>", "items, lines or characters to leave out", wholeNumber)
+    .option("--limit <count>", "at most this many", wholeNumber)
+    .option("--grep <pattern>", "lines or items that match a regular expression")
+    .option("--search <query>", "passages ranked for a query")
+    .option("--budget <tokens>", "at most this many tokens", wholeNumber)
+    .description("read a part of a kept result")
+    .action((handle: string, options: object) => act(async (context) => (await import("./commands/runs.ts")).readCommand(handle, options, context)));
+}
+
+function addRecordCommands(program: Command, act: Act): void {
+  const runs = program.command("runs").description("the journal: list, show, replay, prune, erase runs");
+  runs.command("ls").option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
+  runs.command("show").argument("<run>").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
+  runs.command("replay").argument("<run>").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
+  runs
+    .command("prune")
+    .option("--older-than <days>", "remove runs that ended before", wholeNumber)
+    .option("--max-mib <mib>", "remove the oldest until below", wholeNumber)
+    .description("remove old runs")
+    .action((options: object) => act(async (context) => (await import("./commands/runs.ts")).pruneRunsCommand(options, context)));
+  runs.command("erase").argument("<run>").description("delete the clear values of a run; summaries stay").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).eraseRunCommand(run, context)));
+}
+
+function addSetupCommands(program: Command, act: Act): void {
+  program.command("init").description("write a configuration and a first tool here").action(() => act(async (context) => (await import("./commands/init.ts")).initCommand(context)));
+  program
+    .command("trust")
+    .argument("[folder]", "default: this folder")
+    .option("--list", "show what is trusted")
+    .option("--remove", "take trust back")
+    .description("allow a folder's tools and configuration to be loaded")
+    .action((folder: string | undefined, options: object) => act(async (context) => (await import("./commands/trust.ts")).trustCommand(folder, options, context)));
+  program
+    .command("mcp")
+    .option("--http [port]", "serve Streamable HTTP on loopback instead of standard input and output", wholeNumber)
+    .option("--token <token>", "bearer token for --http (default: a new one, printed to standard error)")
+    .description("serve the gate to an MCP client")
+    .action((options: object) => act(async (context) => (await import("./commands/mcp.ts")).mcpCommand(options, context)));
+  program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError("expected a whole number");
+  return number;
+}
+
+/** Gathers a repeatable option. A variadic one would swallow the argument that follows. */
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}

@@ -1,0 +1,104 @@
+import type { Diagnostic, RunResult, ShapedValue } from "@callgate/contract";
+import { modelView } from "@callgate/runtime";
+import { callLine } from "./live-view.ts";
+import { duration, visible } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What `run --json` prints: one object. Pinned by test; a field may be added, none changed. */
+export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
+  return {
+    status: result.status,
+    ...valueJson(result.value),
+    ...(result.error === undefined ? {} : { error: result.error }),
+    ...(result.text.length === 0 ? {} : { text: result.text }),
+    console: result.console,
+    ...(result.consoleDroppedBytes === 0 ? {} : { consoleDroppedBytes: result.consoleDroppedBytes }),
+    diagnostics: result.diagnostics,
+    repairs: result.repairs,
+    calls: result.calls,
+    artifacts: result.artifacts,
+    ...(result.effects === undefined ? {} : { effects: result.effects }),
+    notices: result.notices,
+    tokens: result.tokens,
+    durationMs: result.durationMs,
+    runId: result.runId,
+  };
+}
+
+/** `value`, or `outline` and `handle`. */
+export function valueJson(shaped: ShapedValue | undefined): Readonly<Record<string, unknown>> {
+  if (shaped === undefined) return {};
+  if (shaped.kind === "whole") return { value: modelView(shaped.value), ...(shaped.handle === undefined ? {} : { handle: shaped.handle }) };
+  return { outline: shaped.outline, handle: shaped.handle, totalTokens: shaped.totalTokens };
+}
+
+/** The data of a run, for standard output. */
+export function renderValue(shaped: ShapedValue): string {
+  const value = shaped.kind === "whole" ? modelView(shaped.value) : shaped.outline;
+  return typeof value === "string" ? `${value}\n` : `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** All about a run that is not its data, for the eye. Calls were shown live where `live` is true. */
+export function renderReport(result: RunResult, terminal: Terminal, live: boolean): string {
+  const { colors } = terminal;
+  const lines: string[] = [];
+  for (const repair of result.repairs) lines.push(colors.dim(`repaired ${repair.line}:${repair.column} ${repair.message}`));
+  for (const diagnostic of result.diagnostics) lines.push(...renderDiagnostic(diagnostic, terminal));
+  if (!live) for (const call of result.calls) lines.push(callLine(call, terminal));
+  for (const entry of result.console) lines.push(`${colors.dim(`${entry.level} │`)} ${visible(entry.text)}`);
+  if (result.error !== undefined) lines.push(...renderError(result, terminal));
+  for (const notice of result.notices) lines.push(colors.yellow(`note ${visible(notice)}`));
+  if (result.value?.kind === "outline") {
+    lines.push(colors.dim(`The value has ${result.value.totalTokens} tokens; this is its outline. The rest: callgate read ${result.value.handle}`));
+  }
+  for (const artifact of result.artifacts) lines.push(colors.dim(`file ${artifact.name} (${artifact.mimeType}, ${artifact.sizeBytes} bytes) ${artifact.handle}`));
+  if (result.calls.length > 1) lines.push(...renderTimeline(result, terminal));
+  lines.push(summaryLine(result, terminal));
+  return `${lines.join("\n")}\n`;
+}
+
+function renderDiagnostic(diagnostic: Diagnostic, { colors }: Pick<Terminal, "colors">): string[] {
+  const paint = diagnostic.severity === "error" ? colors.red : diagnostic.severity === "warning" ? colors.yellow : colors.dim;
+  const lines = [`${paint(diagnostic.severity)} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)} ${colors.dim(diagnostic.code)}`];
+  if (diagnostic.excerpt !== undefined) lines.push(colors.dim(`  ${diagnostic.line} │ `) + visible(diagnostic.excerpt));
+  if (diagnostic.declaration !== undefined) lines.push(...diagnostic.declaration.split("\n").map((line) => colors.dim(`      ${visible(line)}`)));
+  return lines;
+}
+
+function renderError(result: RunResult, { colors }: Pick<Terminal, "colors">): string[] {
+  const { error, effects } = result;
+  if (error === undefined) return [];
+  const place = error.line === undefined ? "" : ` ${error.line}:${error.column ?? 1}`;
+  const lines = [`${colors.red(result.status)}${place} ${visible(error.message)} ${colors.dim(error.code)}`];
+  if (error.excerpt !== undefined) lines.push(colors.dim(`  ${error.line ?? ""} │ `) + visible(error.excerpt));
+  for (const [word, ids] of [["took effect", effects?.done], ["may have taken effect", effects?.unknown]] as const) {
+    if (ids !== undefined && ids.length > 0) lines.push(`  ${word}: ${ids.join(", ")}`);
+  }
+  return lines;
+}
+
+/** Calls as bars over the time of the run; long lists show their slowest. */
+function renderTimeline(result: RunResult, { colors }: Pick<Terminal, "colors">): string[] {
+  const most = 8;
+  const byTool = new Map<string, { count: number; ms: number }>();
+  for (const call of result.calls) {
+    const sum = byTool.get(call.tool) ?? { count: 0, ms: 0 };
+    byTool.set(call.tool, { count: sum.count + 1, ms: sum.ms + call.durationMs });
+  }
+  const rows = [...byTool].sort((a, b) => b[1].ms - a[1].ms);
+  const longest = Math.max(...rows.map(([, sum]) => sum.ms), 1);
+  const width = Math.max(...rows.slice(0, most).map(([tool]) => tool.length));
+  const lines = rows.slice(0, most).map(([tool, sum]) => {
+    const bar = "▇".repeat(Math.max(1, Math.round((sum.ms / longest) * 24)));
+    return colors.dim(`  ${tool.padEnd(width)} ${bar} ${sum.count}× ${duration(sum.ms)}`);
+  });
+  return rows.length > most ? [...lines, colors.dim(`  and ${rows.length - most} more tools`)] : lines;
+}
+
+function summaryLine(result: RunResult, { colors }: Pick<Terminal, "colors">): string {
+  const { tokens } = result;
+  const paint = result.status === "completed" ? colors.green : colors.red;
+  const carried = tokens.program + tokens.result;
+  const meter = tokens.direct === 0 ? "" : ` · ${carried} tokens here, ${tokens.direct} as direct calls`;
+  return `${paint(result.status)} ${colors.dim(`${result.calls.length} calls · ${duration(result.durationMs)}${meter} · ${result.runId}`)}`;
+}

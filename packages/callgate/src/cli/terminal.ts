@@ -1,0 +1,52 @@
+import { stripVTControlCharacters } from "node:util";
+import picocolors from "picocolors";
+
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+/** Where a command writes. Data goes to `out` and nowhere else; everything for the eye goes to `err`. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** True when a person watches `err`. */
+  readonly interactive: boolean;
+  readonly colors: Colors;
+  /** Colours for `out`: none unless it is a terminal. */
+  readonly outColors: Colors;
+  /** Columns of the terminal; 100 where there is none. */
+  readonly columns: number;
+}
+
+/** The terminal of this process. NO_COLOR and FORCE_COLOR are honoured. */
+export function processTerminal(): Terminal {
+  const colorful = (stream: NodeJS.WriteStream) => process.env["NO_COLOR"] === undefined && (process.env["FORCE_COLOR"] !== undefined || stream.isTTY);
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    interactive: process.stderr.isTTY && process.env["CI"] === undefined,
+    colors: picocolors.createColors(colorful(process.stderr)),
+    outColors: picocolors.createColors(colorful(process.stdout)),
+    columns: process.stderr.columns || process.stdout.columns || 100,
+  };
+}
+
+/** Text from a model, program or tool made harmless for a terminal: control characters become visible. */
+export function visible(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** Cuts one line to a width, colours aside. */
+export function cut(line: string, width: number): string {
+  return stripVTControlCharacters(line).length <= width ? line : `${Array.from(stripVTControlCharacters(line)).slice(0, Math.max(1, width - 1)).join("")}…`;
+}
+
+/** `83 ms`, `4.2 s`, `3 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 1) return "<1 ms";
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}

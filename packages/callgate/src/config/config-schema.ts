@@ -1,0 +1,78 @@
+import { z } from "zod";
+
+/** Keys that other MCP clients write and that mean nothing here; accepted so that a block can be pasted as it is. */
+const foreignKeys = {
+  type: z.string().optional(),
+  transport: z.string().optional(),
+  alwaysAllow: z.unknown().optional(),
+  autoApprove: z.unknown().optional(),
+  description: z.string().optional(),
+  timeout: z.number().optional(),
+  icon: z.string().optional(),
+};
+
+const effect = z.enum(["read", "write", "destructive"]);
+
+const mcpServer = z
+  .strictObject({
+    command: z.string().min(1).optional().describe("Program to start; the server speaks MCP over its standard input and output"),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional().describe('Environment of the server. "env:NAME" and "file:PATH" are references to secrets; "${NAME}" is replaced'),
+    cwd: z.string().optional(),
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    disabled: z.boolean().optional(),
+    namespace: z.string().min(1).optional().describe("Default: the server's key in this block"),
+    purpose: z.string().optional().describe("One line for the model: what is behind it"),
+    trustAnnotations: z.boolean().optional().describe("Believe the server's own word on which of its tools only read. Default false: all its tools count as write"),
+    effects: z.record(z.string(), effect).optional().describe("What a tool really does, by its name; wins over the server's own word"),
+    connectTimeoutMs: z.int().positive().optional(),
+    timeoutMs: z.int().positive().optional().describe("Deadline of one call"),
+    ...foreignKeys,
+  })
+  .refine((server) => (server.command === undefined) !== (server.url === undefined), { error: "needs either command or url" });
+
+const condition = z.unknown();
+
+const limits = z.strictObject({
+  cpuMs: z.int().positive().optional(),
+  wallMs: z.int().positive().optional(),
+  memoryMiB: z.int().min(8).optional(),
+  stackKiB: z.int().positive().optional(),
+  sourceBytes: z.int().positive().optional(),
+  calls: z.int().positive().optional(),
+  concurrentCalls: z.int().positive().optional(),
+  argumentBytes: z.int().positive().optional(),
+  callResultBytes: z.int().positive().optional(),
+  consoleBytes: z.int().positive().optional(),
+  resultBytes: z.int().positive().optional(),
+});
+
+/** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
+export const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  principal: z
+    .strictObject({
+      tenant: z.string().min(1).optional(),
+      user: z.string().min(1).optional(),
+      agent: z.string().optional(),
+      roles: z.array(z.string()).optional(),
+    })
+    .optional()
+    .describe("On whose behalf calls are made. Default: the user of this machine"),
+  toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
+  mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
+  rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
+  limits: limits.optional().describe("Bounds of every run"),
+  budgetTokens: z.int().min(100).optional().describe("What a model sees of one run, in o200k tokens. Default 2000"),
+  journal: z
+    .strictObject({
+      path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),
+      maxMiB: z.int().positive().optional().describe("Oldest ended runs are removed above it. Default 512"),
+      maxAgeDays: z.number().positive().optional().describe("Ended runs older than this are removed. Default 30"),
+    })
+    .optional(),
+});
+
+export type ConfigFile = z.infer<typeof configSchema>;
+export type McpServerConfig = z.infer<typeof mcpServer>;

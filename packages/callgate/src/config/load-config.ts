@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, parse as parsePath, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CallgateError } from "@callgate/contract";
+import type { Source, Tool } from "@callgate/contract";
+import { parse, printParseErrorCode } from "jsonc-parser";
+import type { ParseError } from "jsonc-parser";
+import type { z } from "zod";
+import { resolveOwnPackagesFor } from "../folder/own-packages.ts";
+import { nearest } from "../nearest.ts";
+import { configSchema } from "./config-schema.ts";
+import type { ConfigFile } from "./config-schema.ts";
+
+/** What a TypeScript configuration can say beyond JSON. */
+export interface CallgateConfig extends ConfigFile {
+  /** Tools by namespace. */
+  readonly tools?: Readonly<Record<string, readonly Tool[]>>;
+  readonly sources?: readonly Source[];
+}
+
+/** Gives types to a `callgate.config.ts`; returns its argument. */
+export function defineConfig(config: CallgateConfig): CallgateConfig {
+  return config;
+}
+
+/** A configuration and where it was found. */
+export interface LoadedConfig {
+  readonly config: CallgateConfig;
+  /** Undefined when there is no file. */
+  readonly file: string | undefined;
+  /** Relative paths in the configuration start here. */
+  readonly folder: string;
+}
+
+export const configFileNames = ["callgate.config.ts", "callgate.config.mts", "callgate.config.js", "callgate.config.mjs", "callgate.jsonc", "callgate.json"] as const;
+
+/** Finds the configuration in a folder or the nearest one above it. */
+export function findConfigFile(folder: string): string | undefined {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const found = configFileNames.map((name) => join(at, name)).find((file) => existsSync(file));
+    if (found !== undefined || at === parsePath(at).root) return found;
+  }
+}
+
+/**
+ * Reads and checks one configuration file. A `.ts` or `.js` file is run: the caller answers for trust.
+ *
+ * Errors: `CallgateError` CONFIG_INVALID naming file, line or key, and the fix.
+ */
+export async function loadConfig(file: string): Promise<LoadedConfig> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new CallgateError("CONFIG_INVALID", `There is no configuration file ${file}; create one with callgate init`);
+  const config = /\.jsonc?$/.test(path) ? checkConfig(parseJsonc(path), path) : await importConfig(path);
+  return { config, file: path, folder: dirname(path) };
+}
+
+function parseJsonc(file: string): unknown {
+  const text = readFileSync(file, "utf8");
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first !== undefined) {
+    const before = text.slice(0, first.offset).split("\n");
+    const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new CallgateError("CONFIG_INVALID", `${place}: not valid JSON with comments: ${words(printParseErrorCode(first.error))}`);
+  }
+  return value;
+}
+
+/** `CommaExpected` → `comma expected`. */
+function words(code: string): string {
+  return code.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+}
+
+async function importConfig(file: string): Promise<CallgateConfig> {
+  resolveOwnPackagesFor(dirname(file));
+  let exported: { readonly default?: unknown; readonly config?: unknown };
+  try {
+    exported = (await import(pathToFileURL(file).href)) as typeof exported;
+  } catch (cause) {
+    throw new CallgateError("CONFIG_INVALID", `${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  const value = exported.default ?? exported.config;
+  if (typeof value !== "object" || value === null) {
+    throw new CallgateError("CONFIG_INVALID", `${file} exports no configuration; write: export default defineConfig({ ... })`);
+  }
+  const { tools, sources, ...rest } = value as CallgateConfig;
+  return { ...checkConfig(rest, file), ...(tools === undefined ? {} : { tools }), ...(sources === undefined ? {} : { sources }) };
+}
+
+/** Checks the JSON part of a configuration; `file` is how errors name it. */
+export function checkConfig(value: unknown, file: string): ConfigFile {
+  const result = configSchema.safeParse(value);
+  if (result.success) return result.data;
+  const lines = result.error.issues.flatMap((issue) => describeIssue(issue));
+  throw new CallgateError("CONFIG_INVALID", `${file} is not a valid configuration:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+}
+
+function describeIssue(issue: z.core.$ZodIssue): readonly string[] {
+  const place = issue.path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") return [`${place === "" ? "the top" : place}: ${issue.message}`];
+  return issue.keys.map((key) => {
+    const near = nearest(key, knownKeys(issue.path));
+    return `${place === "" ? key : `${place}.${key}`}: unknown key${near === undefined ? "" : `; did you mean "${near}"?`}`;
+  });
+}
+
+/** The keys the schema knows at a place, for suggestions. */
+function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+  const [section] = path;
+  const shape: Readonly<Record<string, unknown>> = configSchema.shape;
+  if (section === undefined) return Object.keys(shape);
+  const inner = unwrap(shape[String(section)]);
+  const target = section === "mcpServers" ? unwrap((inner as { valueType?: unknown }).valueType) : inner;
+  return Object.keys((target as { shape?: object }).shape ?? {});
+}
+
+function unwrap(schema: unknown): unknown {
+  let inner = schema as { unwrap?: () => unknown } | undefined;
+  while (typeof inner?.unwrap === "function") inner = inner.unwrap() as typeof inner;
+  return inner;
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { CallgateError } from "@callgate/contract";
+
+/** Values with their references replaced, and which of them must never be shown. */
+export interface ResolvedValues {
+  readonly values: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+/** A name that says that its value is a secret even where it is written out. */
+const secretName = /token|secret|password|passwd|api[-_]?key|authorization|credential/i;
+
+/**
+ * Replaces `env:NAME`, `file:PATH`, `${NAME}` and `${env:NAME}` in configured values.
+ *
+ * @param place how errors name the block, e.g. `mcpServers.github.env`
+ *
+ * Errors: `CallgateError` CONFIG_INVALID naming place, key and what is missing; never the value.
+ */
+export function resolveReferences(
+  configured: Readonly<Record<string, string>>,
+  place: string,
+  host: { readonly env: Readonly<Record<string, string | undefined>>; readonly folder: string },
+): ResolvedValues {
+  const values: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [key, text] of Object.entries(configured)) {
+    const { value, referenced } = resolveOne(text, `${place}.${key}`, host);
+    values[key] = value;
+    if ((referenced || secretName.test(key)) && value.length >= 4) secrets.push(value);
+  }
+  return { values, secrets };
+}
+
+type Host = Parameters<typeof resolveReferences>[2];
+
+function resolveOne(text: string, place: string, host: Host): { readonly value: string; readonly referenced: boolean } {
+  if (text.startsWith("env:")) return { value: environment(text.slice(4), place, host), referenced: true };
+  if (text.startsWith("file:")) return { value: fileContent(text.slice(5), place, host), referenced: true };
+  let referenced = false;
+  const value = text.replace(/\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}/g, (_match, name: string) => {
+    referenced = true;
+    return environment(name, place, host);
+  });
+  return { value, referenced };
+}
+
+function environment(name: string, place: string, host: Host): string {
+  const value = host.env[name];
+  if (value === undefined) {
+    throw new CallgateError("CONFIG_INVALID", `${place} refers to the environment variable ${name}, which is not set; set it, or write the reference to another place`);
+  }
+  return value;
+}
+
+function fileContent(path: string, place: string, host: Host): string {
+  try {
+    return readFileSync(resolve(host.folder, path), "utf8").replace(/\r?\n$/, "");
+  } catch (cause) {
+    throw new CallgateError("CONFIG_INVALID", `${place} refers to the file ${path}, which cannot be read; check the path and its permissions`, { cause });
+  }
+}

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import type { Approver, Gate, RunLimits, Source } from "@callgate/contract";
+import { createTypeScriptChecker } from "@callgate/check-typescript";
+import { createGate, systemClock } from "@callgate/runtime";
+import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
+import type { PolicyRule } from "@callgate/runtime/broker";
+import { createFileBlobs, createRedactor, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
+import { functionSource } from "@callgate/runtime/source";
+import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
+import type { CallgateConfig } from "./config/load-config.ts";
+import { mcpSources } from "./mcp-sources.ts";
+import { completePrincipal } from "./principal-input.ts";
+import type { PrincipalInput } from "./principal-input.ts";
+import { userFolders } from "./state-folder.ts";
+
+/** What `createCallgate` takes: the configuration, and what only a program can give. */
+export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder"> {
+  readonly principal?: PrincipalInput;
+  /** Where relative paths start. Default: the working directory. */
+  readonly folder?: string;
+  /** Journal, blobs and keys. Default: the user's XDG state folder. */
+  readonly stateFolder?: string;
+  /** Who is asked. Default: nobody, so that what asks is denied. */
+  readonly approver?: Approver;
+}
+
+/**
+ * Opens a gate: tools from functions, MCP servers and other sources, the TypeScript check, the embedded QuickJS sandbox,
+ * the journal on SQLite. Close it when done; the process can end only then.
+ *
+ * Errors: `CallgateError` CONFIG_INVALID, TOOL_INVALID, TOOL_DUPLICATE, JOURNAL_*. A source that fails is no error; see
+ * `Gate.problems`.
+ */
+export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
+  const clock = systemClock();
+  const stateFolder = options.stateFolder ?? userFolders().state;
+  const mcp = mcpSources(options.mcpServers ?? {}, options.folder ?? process.cwd(), process.env);
+  const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
+  const { key } = await openMasterKey(join(stateFolder, "master.key"));
+  const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
+  const { maxMiB, maxAgeDays, path } = options.journal ?? {};
+  const journal = await createSqliteJournal({
+    path: path ?? join(stateFolder, "journal.db"),
+    blobs,
+    masterKey: key,
+    clock,
+    limits: {
+      ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }),
+      ...(maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * 86_400_000 }),
+    },
+  });
+  const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
+  return await createGate({
+    sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
+    checkers: [createTypeScriptChecker()],
+    drivers: [createQuickJsDriver()],
+    journal,
+    blobs,
+    policy,
+    approver: options.approver ?? denyingApprover(),
+    redactor: createRedactor({ secrets: mcp.secrets, key: key.derive("redactor") }),
+    defaults: {
+      principal: completePrincipal(options.principal ?? {}),
+      ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),
+      ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
+    },
+  });
+}
+
+/** The limits that are there: the configuration's type also allows `undefined`. */
+function definedLimits(limits: NonNullable<CallgateOptions["limits"]>): Partial<RunLimits> {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}

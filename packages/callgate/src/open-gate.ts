@@ -1,0 +1,48 @@
+import { dirname, resolve } from "node:path";
+import type { Approver, Gate } from "@callgate/contract";
+import { loadConfig } from "./config/load-config.ts";
+import type { LoadedConfig } from "./config/load-config.ts";
+import { createCallgate } from "./create-callgate.ts";
+import { definedOnly } from "./principal-input.ts";
+import type { PrincipalInput } from "./principal-input.ts";
+import { folderSources } from "./folder/folder-sources.ts";
+import type { UserFolders } from "./state-folder.ts";
+
+export interface OpenGateOptions {
+  readonly configFile: string | undefined;
+  /** Where `tools/` is looked for when there is no configuration. */
+  readonly folder: string;
+  readonly folders: UserFolders;
+  /** Asked before anything of a folder is loaded; throws when the answer is no. */
+  readonly ensureTrust: (folder: string) => Promise<void>;
+  readonly principal: PrincipalInput;
+  readonly approver?: Approver;
+}
+
+/**
+ * Opens the gate a folder describes: its configuration, its tool files, the user's journal.
+ *
+ * Errors: `CallgateError` CONFIG_INVALID, NOT_TRUSTED, JOURNAL_*.
+ */
+export async function openGate(options: OpenGateOptions): Promise<Gate> {
+  const loaded = await loadTrusted(options);
+  const { config } = loaded;
+  const toolsFolder = config.toolsFolder === false ? undefined : resolve(loaded.folder, config.toolsFolder ?? "tools");
+  const files = toolsFolder === undefined ? [] : folderSources(toolsFolder);
+  if (toolsFolder !== undefined && files.length > 0) await options.ensureTrust(dirname(toolsFolder) === loaded.folder ? loaded.folder : toolsFolder);
+  return await createCallgate({
+    ...config,
+    folder: loaded.folder,
+    stateFolder: options.folders.state,
+    sources: [...(config.sources ?? []), ...files],
+    principal: { ...config.principal, ...definedOnly(options.principal) },
+    ...(options.approver === undefined ? {} : { approver: options.approver }),
+  });
+}
+
+async function loadTrusted({ configFile, folder, folders, ensureTrust }: OpenGateOptions): Promise<LoadedConfig> {
+  if (configFile === undefined) return { config: {}, file: undefined, folder };
+  // The user's own configuration folder needs no further trust: who writes there is the user.
+  if (dirname(configFile) !== folders.config) await ensureTrust(dirname(configFile));
+  return await loadConfig(configFile);
+}
