@@ -1,26 +1,85 @@
 // What is printed into documents, and from what. One printer a part; checks/docs.mjs compares and writes.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { callErrorCodes, callgateErrorCodes, defaultLimits } from "@callgate/contract";
+import ts from "typescript";
+import { z } from "zod";
+import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
 import { modules } from "./module-map.mjs";
 
 const row = (...cells) => `| ${cells.join(" | ")} |`;
+const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
+const cell = (text) => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
 
-function moduleTable() {
-  const rows = Object.entries(modules).map(([name, { does, imports }]) => row(`\`${name}\``, does, imports.length === 0 ? "nothing" : imports.map((other) => other.replace("runtime/", "")).join(", ")));
-  return [row("module", "does", "may import"), row("---", "---", "---"), ...rows].join("\n");
+const moduleTable = () =>
+  table(
+    ["module", "does", "may import"],
+    Object.entries(modules).map(([name, { does, imports }]) => [`\`${name}\``, does, imports.length === 0 ? "nothing" : imports.map((other) => other.replace("runtime/", "")).join(", ")]),
+  );
+const codeTable = (codes) => table(["code", "meaning"], Object.entries(codes).map(([code, meaning]) => [`\`${code}\``, meaning]));
+const limitTable = () => table(["limit", "default"], Object.entries(defaultLimits).map(([name, value]) => [`\`${name}\``, value.toLocaleString("en-US")]));
+
+/** Members of the union `GateEvent`, read from its own source. */
+function eventTable() {
+  const file = ts.createSourceFile("gate-event.ts", readFileSync("packages/contract/src/gate-event.ts", "utf8"), ts.ScriptTarget.Latest, true);
+  const union = file.statements.find((statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === "GateEvent").type;
+  return table(
+    ["kind", "beside what all of its scope have"],
+    union.types.map((member) => {
+      const inner = ts.isParenthesizedTypeNode(member) ? member.type : member;
+      const parts = ts.isIntersectionTypeNode(inner) ? inner.types : [inner];
+      const fields = parts.filter(ts.isTypeLiteralNode).flatMap((literal) => [...literal.members]);
+      const kind = fields.find((field) => field.name.text === "kind").type.literal.text;
+      const scope = parts.filter(ts.isTypeReferenceNode).map((reference) => reference.typeName.text);
+      const own = fields.filter((field) => field.name.text !== "kind").map((field) => `\`${field.name.text}${field.questionToken ? "?" : ""}: ${cell(field.type.getText(file))}\``);
+      return [`\`${kind}\`${scope.length === 0 ? "" : ` (${scope.join(", ")})`}`, own.join(", ")];
+    }),
+  );
 }
 
-function codeTable(codes) {
-  return [row("code", "meaning"), row("---", "---"), ...Object.entries(codes).map(([code, meaning]) => row(`\`${code}\``, meaning))].join("\n");
+const jsonSchema = () => JSON.stringify(z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }), undefined, 2);
+
+/** Keys of the configuration, two levels deep. */
+function configTable() {
+  const describe = (properties, prefix) =>
+    Object.entries(properties).flatMap(([name, schema]) => {
+      const type = schema.enum?.map((value) => JSON.stringify(value)).join(" · ") ?? schema.type ?? schema.anyOf?.map((one) => one.type ?? JSON.stringify(one.const)).join(" · ") ?? "any";
+      const inner = schema.properties ?? schema.additionalProperties?.properties;
+      const below = inner === undefined ? [] : describe(inner, `${prefix}${name}${schema.properties === undefined ? ".<name>" : ""}.`);
+      return [[`\`${prefix}${name}\``, cell(type), cell(schema.description ?? "")], ...below];
+    });
+  return table(["key", "type", "meaning"], describe(JSON.parse(jsonSchema()).properties, ""));
 }
 
-function limitTable() {
-  return [row("limit", "default"), row("---", "---"), ...Object.entries(defaultLimits).map(([name, value]) => row(`\`${name}\``, value.toLocaleString("en-US")))].join("\n");
+/** Help texts as the command line prints them. */
+function cliHelp() {
+  const help = (...words) => execFileSync(process.execPath, ["packages/callgate/bin/callgate.mjs", ...words, "--help"], { encoding: "utf8", env: { ...process.env, NO_COLOR: "1", COLUMNS: "100" } }).trimEnd();
+  const commands = ["init", "trust", "run", "exec", "call", "search", "describe", "types", "read", "runs", "runs ls", "runs show", "runs replay", "runs prune", "runs erase", "mcp", "doctor"];
+  return ["```", help(), "```", ...commands.flatMap((command) => ["", `## callgate ${command}`, "", "```", help(...command.split(" ")), "```"])].join("\n");
+}
+
+/** The README's program, from the file that is run, and what it really prints. */
+const twentyLines = "examples/twenty-lines/twenty-lines.ts";
+const program = () => ["```ts", readFileSync(twentyLines, "utf8").trimEnd(), "```"].join("\n");
+function programOutput() {
+  const state = mkdtempSync(join(tmpdir(), "callgate-docs-"));
+  const output = execFileSync(process.execPath, [twentyLines], { encoding: "utf8", env: { ...process.env, NO_COLOR: "1", XDG_STATE_HOME: state } });
+  rmSync(state, { recursive: true });
+  return ["```", output.replaceAll(/result:\/\/\w+/g, "result://run_…").trimEnd(), "```"].join("\n");
 }
 
 /** `name: "whole file"` means that all of the file is printed. */
 export const printers = [
+  { file: "README.md", name: "twenty lines", print: program },
+  { file: "README.md", name: "its output", print: programOutput },
   { file: "ARCHITECTURE.md", name: "modules", print: moduleTable },
   { file: "docs/reference/errors.md", name: "call errors", print: () => codeTable(callErrorCodes) },
   { file: "docs/reference/errors.md", name: "thrown errors", print: () => codeTable(callgateErrorCodes) },
   { file: "docs/reference/limits.md", name: "limits", print: limitTable },
+  { file: "docs/reference/events.md", name: "events", print: eventTable },
+  { file: "docs/reference/config.md", name: "keys", print: configTable },
+  { file: "docs/reference/cli.md", name: "help", print: cliHelp },
+  { file: "packages/callgate/callgate.schema.json", name: "whole file", print: jsonSchema },
 ];
