@@ -3,8 +3,11 @@ import type { Answered } from "./call-desk.ts";
 import type { RunLog } from "./run-log.ts";
 
 /**
- * Hands completions to a guest in rounds: all that are ready in one message, recorded in one transaction before they are
- * delivered (DESIGN D7). Their order in the record is the order in which the guest takes them, one at a time.
+ * Hands completions to a guest in rounds: all that are ready in one message, and in one transaction of the journal
+ * (DESIGN D7). Their order in the record is the order in which the guest takes them, one at a time.
+ *
+ * The record is asked for before the delivery and not waited for: entries of a run are kept in order, and the intent of a
+ * write is on disk with all before it, so no effect can come of a completion whose record is lost.
  */
 export interface Pump {
   ready(answered: Answered): void;
@@ -24,36 +27,32 @@ export function createPump({ clock, log, startMs, deliver }: PumpOptions): Pump 
   let waiting: Answered[] = [];
   let ord = 0;
   let lastMs = startMs;
-  let busy = false;
+  let isScheduled = false;
   let stopped = false;
 
   function schedule(): void {
-    if (busy || stopped || waiting.length === 0) return;
-    busy = true;
+    if (isScheduled || stopped || waiting.length === 0) return;
+    isScheduled = true;
     // What else becomes ready in this turn of the event loop goes with it.
-    setImmediate(() => {
-      round().then(
-        () => {
-          busy = false;
-          schedule();
-        },
-        () => undefined, // RunLog and GuestRun never throw.
-      );
-    });
+    setImmediate(round);
   }
 
-  async function round(): Promise<void> {
+  function round(): void {
+    isScheduled = false;
     const batch = waiting;
     waiting = [];
-    if (stopped) return;
+    if (stopped || batch.length === 0) return;
     lastMs = Math.max(lastMs, clock.now());
     const atMs = lastMs;
     for (const { seq, call, answer } of batch) {
       log.add({ kind: "delivered", atMs, ord, seq, call, ...(answer === undefined ? {} : { answer }) });
       ord += 1;
     }
-    await log.flush();
-    if (!stopped) deliver(batch.map(({ seq, result }) => ({ seq, atMs, result })));
+    log.flush().then(
+      () => undefined,
+      () => undefined, // It never throws.
+    );
+    deliver(batch.map(({ seq, result }) => ({ seq, atMs, result })));
   }
 
   return {

@@ -81,12 +81,17 @@ function issuedCalls(entries: readonly JournalEntry[]): RecordedRun["issued"] {
   return issued;
 }
 
+/** In issue order: a read is written down when it ends. */
 function summaries(entries: readonly JournalEntry[], ended: ReadonlyMap<number, Entry<"call-ended">>): CallSummary[] {
-  return entries.flatMap((entry) => {
-    if (entry.kind !== "call-issued") return [];
-    const end = ended.get(entry.seq);
-    const { callId, tool, effect } = entry;
-    if (end === undefined) return [{ id: callId, tool, effect, outcome: "cancelled" as const, effectStatus: effect === "read" ? ("none" as const) : ("unknown" as const), durationMs: 0 }];
-    return [{ id: callId, tool, effect, outcome: end.outcome, effectStatus: end.effectStatus, durationMs: end.durationMs, ...(end.error === undefined ? {} : { error: end.error }) }];
-  });
+  const bySeq = new Map<number, CallSummary>();
+  for (const entry of entries) {
+    if (entry.kind === "call-issued") bySeq.set(entry.seq, summaryOf(entry, ended.get(entry.seq)));
+    else if (entry.kind === "call-refused") bySeq.set(entry.seq, { id: String(entry.seq), tool: entry.tool, effect: "write", outcome: "cancelled", effectStatus: "none", durationMs: 0 });
+  }
+  return [...bySeq].sort(([a], [b]) => a - b).map(([, summary]) => summary);
+}
+
+function summaryOf({ callId, tool, effect }: Entry<"call-issued">, end: Entry<"call-ended"> | undefined): CallSummary {
+  if (end === undefined) return { id: callId, tool, effect, outcome: "cancelled", effectStatus: effect === "read" ? "none" : "unknown", durationMs: 0 };
+  return { id: callId, tool, effect, outcome: end.outcome, effectStatus: end.effectStatus, durationMs: end.durationMs, ...(end.error === undefined ? {} : { error: end.error }) };
 }

@@ -28,15 +28,14 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
   const ledger = createLedger(scope);
   const waiting: { readonly call: ToolCall; args: IssuedTool["args"] | undefined }[] = [];
   const meter = createTokenMeter();
-  const idle: (() => void)[] = [];
   const perform = createPerformer(scope);
-  let head = 0;
-  let open = 0;
+  const idle: (() => void)[] = [];
+  let [head, open] = [0, 0];
 
   function next(): void {
     while (open < limits.concurrentCalls && head < waiting.length) {
       const first = waiting[head++];
-      const args = first?.args;
+      const { args } = first ?? {};
       if (first?.call.state !== "queued" || args === undefined) continue;
       first.args = undefined;
       start(first.call, args);
