@@ -27,16 +27,7 @@ const workerUrl = new URL(`./worker/check-worker${import.meta.url.endsWith(".ts"
  * @param memoryMiB of its heap; past it the thread dies, and only the thread
  */
 export function startCheckerThread(memoryMiB: number): CheckerThread {
-  const worker = new Worker(workerUrl, {
-    name: "callgate-check-typescript",
-    // Sixteen times the stack that takes 250 open brackets with room to spare.
-    resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
-    env: {},
-    execArgv: [],
-    stdin: false,
-  });
-  // An idle checker must not keep a process alive.
-  worker.unref();
+  const worker = startWorker(memoryMiB);
   let alive = true;
   let answered = 0;
   let nextId = 1;
@@ -90,4 +81,18 @@ export function startCheckerThread(memoryMiB: number): CheckerThread {
     },
     end,
   };
+}
+
+function startWorker(memoryMiB: number): Worker {
+  const worker = new Worker(workerUrl, {
+    name: "callgate-check-typescript",
+    // Four times the stack on which the compiler reads 2,000 open brackets; the pre-scan lets 250 through.
+    resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
+    env: {},
+    execArgv: [],
+    stdin: false,
+  });
+  // An idle checker must not keep a process alive.
+  worker.unref();
+  return worker;
 }

@@ -99,7 +99,7 @@ function checkRound(text: string, { environment, lane, compiler }: RoundContext)
   const flavour: Flavour = hasTypeScriptSyntax(read.file) ? "ts" : "js";
   const built = build(text, { file: read.file, headLength: read.headLength, imports, shape, flavour, compiler });
   const compiled = compiler.compile(built.file, flavour, environment);
-  const result = judge({ built, compiled, environment, lane });
+  const result = judge({ compiled, environment, lane });
   const inText = (offset: number): number => built.edited.toOrigin(offset);
   return {
     kind: "checked",
@@ -120,13 +120,12 @@ function build(text: string, parts: Pick<Built, "imports" | "shape" | "flavour" 
 }
 
 interface Judging {
-  readonly built: Built;
   readonly compiled: Compiled;
   readonly environment: Environment;
   readonly lane: Lane;
 }
 
-function judge({ built, compiled, environment, lane }: Judging): { readonly findings: Finding[]; readonly fixes: readonly Fix[]; readonly uses: ToolUses } {
+function judge({ compiled, environment, lane }: Judging): { readonly findings: Finding[]; readonly fixes: readonly Fix[]; readonly uses: ToolUses } {
   const { program, file } = compiled;
   const raw = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
   const uses = findToolUses(compiled, environment);

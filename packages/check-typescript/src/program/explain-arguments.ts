@@ -1,7 +1,7 @@
 import ts from "typescript";
 import type { Explaining } from "./explain.ts";
 import { didYouMean } from "./explain-member.ts";
-import type { Words } from "./explain-member.ts";
+import type { Said } from "./finding.ts";
 import { nearest } from "./nearest.ts";
 import { shortType } from "./show-type.ts";
 
@@ -12,7 +12,7 @@ interface InCall {
 }
 
 /** What is wrong with what a tool is given: a field it does not take, one that is missing, no argument at all. */
-export function explainArguments(diagnostic: ts.Diagnostic, node: ts.Node, { context, tool }: InCall): Words | undefined {
+export function explainArguments(diagnostic: ts.Diagnostic, node: ts.Node, { context, tool }: InCall): Said | undefined {
   if (diagnostic.code === 2353 || diagnostic.code === 2561) return explainExtra(node, { context, tool });
   if (tool === undefined) return undefined;
   if (diagnostic.code === 2554) return { message: `${tool} takes one object with its arguments; ${expectedBy(node, context) ?? "see its declaration"}` };
@@ -28,7 +28,7 @@ export function explainArguments(diagnostic: ts.Diagnostic, node: ts.Node, { con
   return { message: `${tool} takes ${field.name.getText()} as ${shortType(wanted, context.compiled)}, not ${shortType(given, context.compiled)}` };
 }
 
-function explainExtra(node: ts.Node, { context, tool }: InCall): Words | undefined {
+function explainExtra(node: ts.Node, { context, tool }: InCall): Said | undefined {
   const property = ts.isObjectLiteralElementLike(node) ? node : node.parent;
   if (!ts.isObjectLiteralElementLike(property) || !ts.isObjectLiteralExpression(property.parent) || property.name === undefined) return undefined;
   const { checker } = context.compiled;

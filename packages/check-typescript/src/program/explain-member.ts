@@ -1,19 +1,14 @@
 import ts from "typescript";
 import type { Explaining } from "./explain.ts";
+import type { Said } from "./finding.ts";
 import { namespaceList } from "./imports.ts";
 import { nearest } from "./nearest.ts";
 import { isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
 import { referenceOf } from "./tool-uses.ts";
 
-export interface Words {
-  readonly message: string;
-  readonly suggestions?: readonly string[];
-  readonly declaration?: string;
-}
-
 /** A member that is not there: a tool, a namespace or a field. */
-export function explainMember(diagnostic: ts.Diagnostic, node: ts.Node, { compiled, environment }: Explaining): Words | undefined {
+export function explainMember(diagnostic: ts.Diagnostic, node: ts.Node, { compiled, environment }: Explaining): Said | undefined {
   const access = missingAccess(diagnostic, node);
   if (access === undefined) return undefined;
   const { target, name } = access;
@@ -37,7 +32,7 @@ export function explainMember(diagnostic: ts.Diagnostic, node: ts.Node, { compil
   return explainField(name, target, { type, compiled });
 }
 
-function explainField(name: string, target: ts.Expression, { type, compiled }: { readonly type: ts.Type; readonly compiled: Explaining["compiled"] }): Words {
+function explainField(name: string, target: ts.Expression, { type, compiled }: { readonly type: ts.Type; readonly compiled: Explaining["compiled"] }): Said {
   const fields = compiled.checker.getPropertiesOfType(compiled.checker.getApparentType(type)).map((property) => property.name).filter((field) => !field.startsWith("__@"));
   const near = nearest(name, fields).names;
   const isData = (type.flags & ts.TypeFlags.Object) !== 0 && !compiled.checker.isArrayType(type) && compiled.checker.getSignaturesOfType(type, ts.SignatureKind.Call).length === 0;

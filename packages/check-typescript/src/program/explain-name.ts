@@ -1,7 +1,7 @@
 import ts from "typescript";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./explain-member.ts";
-import type { Words } from "./explain-member.ts";
+import type { Said } from "./finding.ts";
 import { nearest } from "./nearest.ts";
 
 /** Names of other worlds, and what this one has instead. */
@@ -35,7 +35,7 @@ const instead: Readonly<Record<string, string>> = {
 const globals = ["console", "tools", "results", "text", "progress", "JSON", "Math", "Object", "Array", "Promise", "structuredClone", "setTimeout", "URL", "crypto"];
 
 /** A name that does not exist here. */
-export function explainName(diagnostic: ts.Diagnostic, node: ts.Node, environment: Environment): Words | undefined {
+export function explainName(diagnostic: ts.Diagnostic, node: ts.Node, environment: Environment): Said | undefined {
   if (![2304, 2552, 2580, 2584, 2591, 2592, 2867, 2868].includes(diagnostic.code) || !ts.isIdentifier(node)) return undefined;
   const name = node.text;
   const hint = Object.hasOwn(instead, name) ? instead[name] : undefined;

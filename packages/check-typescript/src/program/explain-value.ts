@@ -1,7 +1,7 @@
 import ts from "typescript";
 import type { Explaining } from "./explain.ts";
 import { didYouMean } from "./explain-member.ts";
-import type { Words } from "./explain-member.ts";
+import type { Said } from "./finding.ts";
 import { nearest } from "./nearest.ts";
 import { callAround, isJsonParse, isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
@@ -9,7 +9,7 @@ import { shortType } from "./show-type.ts";
 const maybeNothing: ReadonlySet<number> = new Set([2531, 2532, 2533, 18047, 18048, 18049, 2721, 2722, 2723]);
 
 /** A value that is not what it is used as. */
-export function explainValue(diagnostic: ts.Diagnostic, node: ts.Node, { compiled }: Explaining): Words | undefined {
+export function explainValue(diagnostic: ts.Diagnostic, node: ts.Node, { compiled }: Explaining): Said | undefined {
   const text = node.getText().replace(/\s+/g, " ").slice(0, 60);
   if (maybeNothing.has(diagnostic.code)) return { message: `${text} may be undefined or null; use ?. or ??, or test it first` };
   if (!ts.isExpression(node)) return undefined;
@@ -22,7 +22,7 @@ export function explainValue(diagnostic: ts.Diagnostic, node: ts.Node, { compile
 }
 
 /** `status === "opne"`: the literal is none of those the other side can be. */
-function explainComparison(node: ts.Node, { checker }: Explaining["compiled"]): Words | undefined {
+function explainComparison(node: ts.Node, { checker }: Explaining["compiled"]): Said | undefined {
   const comparison = ts.isBinaryExpression(node) ? node : ts.isBinaryExpression(node.parent) ? node.parent : undefined;
   if (comparison === undefined) return undefined;
   const [left, right] = [comparison.left, comparison.right];

@@ -27,10 +27,9 @@ export function explain(diagnostic: ts.Diagnostic, context: Explaining): Finding
   if (severity === undefined) return undefined;
   const call = toolCallAround(node, uses);
   const special = explainMember(diagnostic, node, context) ?? explainName(diagnostic, node, environment) ?? explainArguments(diagnostic, node, { context, tool: call?.tool.name }) ?? explainValue(diagnostic, node, context);
-  const made = (severity === "error" ? error : warning)(`TS${diagnostic.code}`, offset, special?.message ?? inWords(diagnostic, call?.tool.name), {
-    ...(special?.suggestions === undefined || special.suggestions.length === 0 ? {} : { suggestions: special.suggestions }),
-  });
-  const declaration = special?.declaration ?? (call === undefined ? undefined : declarationOf(call.tool.name, environment));
+  const { suggestions = [], ...said } = special ?? { message: inWords(diagnostic, call?.tool.name) };
+  const made = (severity === "error" ? error : warning)(`TS${diagnostic.code}`, offset, suggestions.length === 0 ? said : { ...said, suggestions });
+  const declaration = said.declaration ?? (call === undefined ? undefined : declarationOf(call.tool.name, environment));
   return declaration === undefined ? made : { ...made, declaration };
 }
 

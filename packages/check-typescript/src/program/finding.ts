@@ -14,12 +14,15 @@ export interface Fix {
   readonly offset: number;
 }
 
-export function error(code: string, offset: number, message: string, more: Pick<Finding, "suggestions" | "declaration"> = {}): Finding {
-  return { severity: "error", code, offset, message, ...more };
+/** What a finding says. */
+export type Said = Pick<Finding, "message" | "suggestions" | "declaration">;
+
+export function error(code: string, offset: number, said: string | Said): Finding {
+  return { severity: "error", code, offset, ...(typeof said === "string" ? { message: said } : said) };
 }
 
-export function warning(code: string, offset: number, message: string, more: Pick<Finding, "suggestions" | "declaration"> = {}): Finding {
-  return { severity: "warning", code, offset, message, ...more };
+export function warning(code: string, offset: number, said: string | Said): Finding {
+  return { ...error(code, offset, said), severity: "warning" };
 }
 
 export function advice(code: string, offset: number, message: string): Finding {

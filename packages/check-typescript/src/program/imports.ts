@@ -45,11 +45,11 @@ export function refuseModule(specifier: string, offset: number, environment: Env
   if (specifier.startsWith("tools/")) {
     const wanted = specifier.slice("tools/".length);
     const near = nearest(wanted, environment.namespaces.keys()).names;
-    return error("IMPORT_NOT_FOUND", offset, `There is no module "${specifier}"${near.length > 0 ? `; did you mean "tools/${near[0] ?? ""}"?` : `. ${namespaceList(environment)}`}`, { suggestions: near.map((name) => `tools/${name}`) });
+    return error("IMPORT_NOT_FOUND", offset, { message: `There is no module "${specifier}"${near.length > 0 ? `; did you mean "tools/${near[0] ?? ""}"?` : `. ${namespaceList(environment)}`}`, suggestions: near.map((name) => `tools/${name}`) });
   }
   const hint = instead.find(([pattern]) => pattern.test(specifier))?.[1];
   const namespaceHint = environment.namespaces.has(specifier) ? `the namespace is "tools/${specifier}"` : undefined;
-  return error("IMPORT_NOT_ALLOWED", offset, `Cannot import "${specifier.slice(0, 100)}": only "tools" and "tools/<namespace>" can be imported; ${namespaceHint ?? hint ?? "use a tool or write it out"}`, namespaceHint === undefined ? {} : { suggestions: [`tools/${specifier}`] });
+  return error("IMPORT_NOT_ALLOWED", offset, { message: `Cannot import "${specifier.slice(0, 100)}": only "tools" and "tools/<namespace>" can be imported; ${namespaceHint ?? hint ?? "use a tool or write it out"}`, ...(namespaceHint === undefined ? {} : { suggestions: [`tools/${specifier}`] }) });
 }
 
 export function namespaceList(environment: Environment): string {
@@ -89,7 +89,7 @@ function readImport(statement: ts.ImportDeclaration, offset: number, environment
   if (clause.name !== undefined) {
     const { text } = clause.name;
     const fix = namespace === undefined ? `import { ${environment.namespaces.has(text) ? text : "<namespace>"} } from "tools", or use the global tools` : `import * as ${text} from "${specifier}"`;
-    return error("IMPORT_FORM", offset, `"${specifier}" has no default export; write ${fix}`, { suggestions: [fix] });
+    return error("IMPORT_FORM", offset, { message: `"${specifier}" has no default export; write ${fix}`, suggestions: [fix] });
   }
   const bindings = clause.namedBindings;
   const onlyTypes = clause.phaseModifier === ts.SyntaxKind.TypeKeyword;
@@ -131,11 +131,11 @@ function readNamed(bindings: ts.NamedImports, named: NamedImport): ImportLine | 
 function missingExport(wanted: string, offset: number, named: NamedImport & { readonly isType: boolean; readonly candidates: readonly string[] }): Finding {
   const { specifier, namespace, environment, candidates } = named;
   if (named.isType) return warning("TYPE_NOT_FOUND", offset, `"${specifier}" exports no type ${wanted}; types are inferred, leave it out`);
-  if (namespace?.namespace === wanted) return error("IMPORT_NOT_FOUND", offset, `Write import * as ${wanted} from "${specifier}", or import { ${wanted} } from "tools"`, { suggestions: [`import * as ${wanted} from "${specifier}"`] });
+  if (namespace?.namespace === wanted) return error("IMPORT_NOT_FOUND", offset, { message: `Write import * as ${wanted} from "${specifier}", or import { ${wanted} } from "tools"`, suggestions: [`import * as ${wanted} from "${specifier}"`] });
   const owners = namespace === undefined ? [...environment.namespaces.values()].filter(({ tools }) => tools.has(wanted)).map((known) => known.namespace) : [];
-  if (owners.length > 0) return error("IMPORT_NOT_FOUND", offset, `${wanted} is a tool of ${owners.join(" and ")}; write import { ${wanted} } from "tools/${owners[0] ?? ""}"`, { suggestions: owners.map((owner) => `tools/${owner}`) });
+  if (owners.length > 0) return error("IMPORT_NOT_FOUND", offset, { message: `${wanted} is a tool of ${owners.join(" and ")}; write import { ${wanted} } from "tools/${owners[0] ?? ""}"`, suggestions: owners.map((owner) => `tools/${owner}`) });
   const near = nearest(wanted, candidates).names;
-  return error("IMPORT_NOT_FOUND", offset, `"${specifier}" has no ${wanted}${near.length > 0 ? `; did you mean ${near.join(" or ")}?` : `. ${namespace === undefined ? namespaceList(environment) : "Find tools with await tools.search(\"what it should do\")"}`}`, { suggestions: near });
+  return error("IMPORT_NOT_FOUND", offset, { message: `"${specifier}" has no ${wanted}${near.length > 0 ? `; did you mean ${near.join(" or ")}?` : `. ${namespace === undefined ? namespaceList(environment) : "Find tools with await tools.search(\"what it should do\")"}`}`, suggestions: near });
 }
 
 /** Interfaces and aliases a namespace's module declares. */

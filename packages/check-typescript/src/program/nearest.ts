@@ -34,7 +34,8 @@ export function nearest(name: string, candidates: Iterable<string>): Nearest {
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b);
   if (edits !== 2 || a.length !== b.length) return edits;
-  const at = [...a].findIndex((letter, index) => letter !== b[index]);
+  let at = 0;
+  while (a[at] === b[at]) at += 1;
   return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2) ? 1 : edits;
 }
 

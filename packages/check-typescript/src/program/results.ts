@@ -42,7 +42,7 @@ export function findNoValue(program: ts.FunctionDeclaration, { compiled }: { rea
   if (prints) return [{ severity: "advice", code: "NO_VALUE", offset, message: "The program returns nothing; only what it prints comes back. return the value to get it as data" }];
   const names = ts.isVariableStatement(last) ? last.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : [])) : [];
   const hint = names[0] === undefined ? changed(last) : names[0];
-  return [warning("NO_VALUE", offset, `The program returns nothing: its result will be undefined. End it with return ${hint ?? "<value>"}`, hint === undefined ? {} : { suggestions: [`return ${hint}`] })];
+  return [warning("NO_VALUE", offset, { message: `The program returns nothing: its result will be undefined. End it with return ${hint ?? "<value>"}`, ...(hint === undefined ? {} : { suggestions: [`return ${hint}`] }) })];
 }
 
 /** `rows.push(x)` at the end: `rows` is what was wanted. */

@@ -30,7 +30,7 @@ describe("preScan", () => {
 
   test.each(chains)("refuses a chain of %s no parser survives", (_name, make) => {
     expect(scan(make(20_000))).toBe("TOO_DEEP");
-    expect(scan(make(600))).toBeUndefined();
+    expect(scan(make(400))).toBeUndefined();
   });
 
   test("does not count brackets in strings, comments, templates and regular expressions", () => {
@@ -42,6 +42,11 @@ describe("preScan", () => {
     expect(scan("[ /*]*/ ".repeat(300))).toBe("TOO_DEEP");
     expect(scan('["]",'.repeat(300))).toBe("TOO_DEEP");
     expect(scan("`}${[".repeat(300))).toBe("TOO_DEEP");
+  });
+
+  test("takes long programs without semicolons", () => {
+    expect(scan('const a = b.c(d)\n  .e()\nawait f(g)\n'.repeat(400))).toBeUndefined();
+    expect(preScan("a = b.c(d)\n".repeat(600), "python", bounds)).toBeUndefined();
   });
 
   test("names the bound for bytes, not characters", () => {

@@ -6,7 +6,10 @@ export interface PreScanBounds {
   readonly sourceBytes: number;
   /** Open brackets and template substitutions at one place. */
   readonly depth: number;
-  /** Words and operators in a row within one pair of brackets, without `;` or `,`: unary, member, ternary and generic chains. */
+  /**
+   * Words and operators in a row within one pair of brackets, without `;`, `,` or a line that starts a statement: unary,
+   * member, ternary and generic chains. Compilers take quadratic time for some of them.
+   */
   readonly chain: number;
   /** UTF-16 units of one line. */
   readonly lineChars: number;
@@ -16,7 +19,7 @@ export interface PreScanBounds {
  * From the measurements in docs/decisions: pure JavaScript parsers end between 300 and 700 open brackets on a default
  * stack, and the checker's worker has sixteen times that.
  */
-export const defaultPreScanBounds: Omit<PreScanBounds, "sourceBytes"> = { depth: 250, chain: 4_000, lineChars: 128 * 1024 };
+export const defaultPreScanBounds: Omit<PreScanBounds, "sourceBytes"> = { depth: 250, chain: 2_000, lineChars: 128 * 1024 };
 
 /**
  * Refuses what no parser should see: too many bytes, too deep, too long a chain or line, NUL or bidirectional control
@@ -100,7 +103,7 @@ function findDeep(text: string, language: ProgramLanguage, bounds: PreScanBounds
       if (text[at] !== "/" || text[at + 1] !== "/") before = "a";
       if (substitution) push(open, chains, "`");
       at = end;
-    } else at = step(text, at, { open, chains, setBefore: (word) => (before = word) });
+    } else at = step(text, at, { open, chains, setBefore: (word) => (before = word), lineEndsStatement: lexicon === hashed });
     // Whatever closed a substitution, the rest of its template is text again.
     if (lexicon.templates && open.at(-1) === "`" && text[at] === "}") {
       open.pop();
@@ -124,19 +127,24 @@ function push(open: string[], chains: number[], closer: string): void {
 interface Walk {
   readonly open: string[];
   readonly chains: number[];
-  setBefore(word: string): void;
+  readonly setBefore: (word: string) => void;
+  readonly lineEndsStatement: boolean;
 }
 
 /** One token of code: a word, a bracket or an operator character. Returns where the next one starts. */
-function step(text: string, at: number, { open, chains, setBefore }: Walk): number {
+function step(text: string, at: number, { open, chains, setBefore, lineEndsStatement }: Walk): number {
   const character = text[at] ?? "";
-  if (/\s/.test(character)) return at + 1;
   const level = chains.length - 1;
+  if (/\s/.test(character)) {
+    if (lineEndsStatement && character === "\n" && level === 0) chains[0] = 0;
+    return at + 1;
+  }
   if (/[\w$\u0080-\uFFFF]/.test(character)) {
     let end = at + 1;
     while (end < text.length && /[\w$\u0080-\uFFFF]/.test(text[end] ?? "")) end += 1;
-    setBefore(text.slice(at, Math.min(end, at + 12)));
-    chains[level] = (chains[level] ?? 0) + 1;
+    const word = text.slice(at, Math.min(end, at + 12));
+    setBefore(word);
+    chains[level] = startsStatement(text, at, word) ? 1 : (chains[level] ?? 0) + 1;
     return end;
   }
   setBefore(character);
@@ -155,6 +163,17 @@ interface Reading {
   readonly lexicon: Lexicon;
   /** A line on which one was not closed is not searched again: that would take quadratic time. */
   noRegularExpressionBefore: number;
+}
+
+/** Words no expression goes on with, and no statement without braces is nested by. */
+const statementWords: ReadonlySet<string> = new Set(["const", "let", "var", "return", "throw", "export", "import", "try"]);
+
+/** Programs without semicolons are no chains. */
+function startsStatement(text: string, at: number, word: string): boolean {
+  if (!statementWords.has(word)) return false;
+  let before = at - 1;
+  while (before >= 0 && (text[before] === " " || text[before] === "\t")) before -= 1;
+  return before < 0 || text[before] === "\n" || text[before] === "\r";
 }
 
 /** The end of the comment, string, template head or regular expression that starts at `at`; `at` itself where none does. */

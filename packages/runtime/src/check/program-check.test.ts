@@ -1,0 +1,42 @@
+import { createTypeScriptChecker } from "@callgate/check-typescript";
+import type { CheckReport } from "@callgate/contract";
+import { afterAll, describe, expect, test } from "vitest";
+import { createProgramCheck } from "./program-check.ts";
+import { positionInModelText } from "./report-at.ts";
+
+const programCheck = createProgramCheck({ checkers: [createTypeScriptChecker()] });
+afterAll(() => programCheck.close());
+const check = (text: string, language: "typescript" | "javascript" | "python" = "typescript"): Promise<CheckReport> => programCheck.check({ text, language, namespaces: [], lane: "execute", limits: { sourceBytes: 262_144 } }, new AbortController().signal);
+
+describe("createProgramCheck", () => {
+  test("code-mode 10: gives places in the model's own text", async () => {
+    const report = await check("Here you go:\n\n- run\n\n  ```ts\n  const a = 1;\n  return nope;\n  ```\n");
+    expect(report).toMatchObject({ kind: "rejected", repairs: [{ kind: "unwrapped", line: 5 }], diagnostics: [{ code: "TS2304", line: 7, column: 10, excerpt: "return nope;" }] });
+  });
+
+  test("maps a place of the running code back", async () => {
+    const text = "```js\nconst a = 1;\n\nasync () => { boom() }\nfunction boom() { throw 1; }\n```";
+    const report = await check(text);
+    if (report.kind !== "ok") throw new Error("rejected");
+    const lines = report.code.split("\n");
+    const line = lines.findIndex((at) => at.includes("boom() }")) + 1;
+    const column = (lines[line - 1] ?? "").indexOf("boom()") + 1;
+    expect(positionInModelText(report, { line, column })).toEqual({ line: 4, column: 15 });
+  });
+
+  test("refuses what breaks a bound before any parser, at its place", async () => {
+    expect(await check(`Sure:\n\`\`\`ts\nlet x = 1;\nx = ${"[".repeat(300)};\n\`\`\``)).toMatchObject({ kind: "rejected", diagnostics: [{ code: "TOO_DEEP", line: 4 }] });
+    expect(await check("x".repeat(600_000))).toMatchObject({ kind: "rejected", diagnostics: [{ code: "SOURCE_TOO_LARGE", line: 1 }] });
+    expect(await check("  \n ")).toMatchObject({ kind: "rejected", diagnostics: [{ code: "NO_PROGRAM" }] });
+  });
+
+  test("says that a truncated answer was cut off", async () => {
+    const report = await check("```ts\nreturn {");
+    expect(report.diagnostics.map(({ code }) => code)).toEqual(["TS1005", "FENCE_NOT_CLOSED"]);
+  });
+
+  test("takes JavaScript, and says which languages there are", async () => {
+    expect(await check("return 1", "javascript")).toMatchObject({ kind: "ok" });
+    await expect(check("1", "python")).rejects.toMatchObject({ code: "USAGE" });
+  });
+});
