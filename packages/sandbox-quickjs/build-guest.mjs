@@ -43,5 +43,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const text = await guestText();
   const old = await readFile(guestTextPath, "utf8").catch(() => "");
   if (old !== text) await writeFile(guestTextPath, text);
-  console.log(`${guestTextPath}: ${text.length} characters${old === text ? ", unchanged" : ""}`);
+  process.stdout.write(`${guestTextPath}: ${text.length} characters${old === text ? ", unchanged" : ""}\n`);
 }

@@ -44,7 +44,8 @@ export type {
 } from "./source.ts";
 export { SourceReturn } from "./source.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
-export { decodeValue, defaultValueBounds, encodeValue, ValueError } from "./value-codec.ts";
+export { defaultValueBounds, encodeValue, encodeValueOnce, ValueError } from "./value-codec.ts";
+export { decodeValue } from "./decode-value.ts";
 export type {
   GuestBuiltin,
   GuestCall,

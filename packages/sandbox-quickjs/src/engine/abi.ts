@@ -126,15 +126,15 @@ export function engineImports(memory: WasmMemory, hooks: EngineHooks): WasmImpor
       j: () => -1, // interval timer
       l: () => {}, // keep-alive
       m: (seconds: bigint, out: Pointer) => writeUtc(new DataView(memory.buffer), Number(seconds), out),
-      n: (zone: Pointer, daylight: Pointer, standardName: Pointer, daylightName: Pointer) => {
+      n: (...[zone, daylight, ...names]: readonly [Pointer, Pointer, Pointer, Pointer]) => {
         const view = new DataView(memory.buffer);
         view.setInt32(zone, 0, true);
         view.setInt32(daylight, 0, true);
-        for (const name of [standardName, daylightName]) new Uint8Array(memory.buffer).set([85, 84, 67, 0], name);
+        for (const name of names) new Uint8Array(memory.buffer).set([85, 84, 67, 0], name);
       },
       p: () => hooks.now(),
       k: (bytes: number) => (hooks.grow(bytes >>> 0) ? 1 : 0),
-      s: (context: Pointer, _self: Pointer, count: number, values: Pointer) => hooks.callHost(context, count, values),
+      s: (...[context, , count, values]: readonly [Pointer, Pointer, number, Pointer, number]) => hooks.callHost(context, count, values),
       i: () => (hooks.shouldInterrupt() ? 1 : 0),
       h: () => 0, // module source: there is none
       g: () => 0, // module name

@@ -1,7 +1,7 @@
-import { encodeValue, ValueError } from "@callgate/contract";
+import { encodeValueOnce, ValueError } from "@callgate/contract";
 import type { GuestModule } from "@callgate/contract";
 import { emitted } from "../guest-protocol.ts";
-import type { Emit } from "./calls.ts";
+import type { Delivery, Emit } from "./calls.ts";
 import { createCalls } from "./calls.ts";
 import { installConsole } from "./console.ts";
 import { describeError } from "./describe-error.ts";
@@ -19,8 +19,8 @@ export type GuestEntries = readonly [
   /** Lays out `tools`; part of what is kept in the snapshot. */
   defineModules: (modulesJson: string) => void,
   /** Calls the program. What it returns is the promise of the run's value. */
-  start: (main: unknown, seed: string, argumentBytes: number, resultBytes: number) => unknown,
-  deliver: (seq: number, kind: number, tagged: number, json: string) => void,
+  start: (...program: [main: unknown, seed: string, argumentBytes: number, resultBytes: number]) => unknown,
+  deliver: (...answer: Delivery) => void,
   settleValue: (value: unknown) => void,
   settleError: (thrown: unknown) => void,
 ];
@@ -60,17 +60,19 @@ export function boot(emit: Emit): GuestEntries {
       callgate.tools = tools;
       freeze(callgate);
     },
-    (main, seed, argumentBytes, resultBytes) => {
+    (...program) => {
+      const main = program[0];
+      const seed = program[1];
       randomness = { math: createRandom(seed, 0), crypto: createRandom(seed, 0x5bd1e995) };
-      calls.limits.argumentBytes = argumentBytes;
-      maxResultChars = resultBytes;
+      calls.limits.argumentBytes = program[2];
+      maxResultChars = program[3];
       if (typeof main !== "function") throw new SafeTypeError("The program is not a function");
       return (main as (callgate: object) => unknown)(callgate);
     },
     calls.deliver,
     (value) => {
       try {
-        const wire = encodeValue(value, { maxDepth: 200, maxNodes: 20_000_000, maxChars: maxResultChars });
+        const wire = encodeValueOnce(value, { maxDepth: 200, maxNodes: 20_000_000, maxChars: maxResultChars });
         emit(emitted.result, wire.tagged ? 1 : 0, wire.json);
       } catch (thrown) {
         if (thrown instanceof ValueError && thrown.bound === "maxChars") emit(emitted.resultTooLarge);

@@ -1,16 +1,19 @@
-import { decodeValue, encodeValue, ValueError } from "@callgate/contract";
+import { decodeValue, encodeValueOnce, ValueError } from "@callgate/contract";
 import type { GuestError, ValueBounds, WireValue } from "@callgate/contract";
 import { emitted } from "../guest-protocol.ts";
 import { SafeError, SafeMap, SafePromise, defineProperty, mapDelete, mapGet, mapSet, parse } from "./intrinsics.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** The guest's one way out. Numbers and text only. */
-export type Emit = (kind: number, a?: string | number, b?: string | number, c?: string | number) => number | string | undefined;
+export type Emit = (kind: number, ...values: readonly (string | number)[]) => number | string | undefined;
 
 /** What waits for a completion. */
 interface Waiter {
   settle(kind: number, tagged: number, json: string): void;
 }
+
+/** `kind` 0 is a value, 1 a `GuestError` as JSON. */
+export type Delivery = [seq: number, kind: number, tagged: number, json: string];
 
 /** Calls that were issued and not yet answered. */
 export interface Calls {
@@ -19,8 +22,7 @@ export interface Calls {
   /** A timer; `fire` runs when its completion is delivered. Returns its seq, or -1 when the run has settled. */
   issueTimer(delayMs: number, fire: () => void): number;
   forget(seq: number): void;
-  /** `kind` 0 is a value, 1 a `GuestError` as JSON. */
-  deliver(seq: number, kind: number, tagged: number, json: string): void;
+  deliver(...answer: Delivery): void;
   limits: { argumentBytes: number };
 }
 
@@ -68,18 +70,19 @@ export function createCalls(emit: Emit): Calls {
     forget(seq) {
       if (mapDelete(waiting, seq as never)) emit(emitted.timerCleared, seq);
     },
-    deliver(seq, kind, tagged, json) {
+    deliver(...answer) {
+      const seq = answer[0];
       const waiter = mapGet(waiting, seq as never) as Waiter | undefined;
       if (waiter === undefined) return;
       mapDelete(waiting, seq as never);
-      waiter.settle(kind, tagged, json);
+      waiter.settle(answer[1], answer[2], answer[3]);
     },
   };
 }
 
 function encodeArguments(tool: string, args: unknown, argumentBytes: number): WireValue | ToolError {
   try {
-    return encodeValue(args, { maxDepth: 200, maxNodes: 1_000_000, maxChars: argumentBytes });
+    return encodeValueOnce(args, { maxDepth: 200, maxNodes: 1_000_000, maxChars: argumentBytes });
   } catch (thrown) {
     if (!(thrown instanceof ValueError)) throw thrown;
     if (thrown.bound === "maxChars") return argumentsTooLarge(tool, argumentBytes);

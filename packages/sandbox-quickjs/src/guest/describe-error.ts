@@ -1,4 +1,4 @@
-import { encodeValue } from "@callgate/contract";
+import { encodeValueOnce } from "@callgate/contract";
 import { programFile } from "../guest-protocol.ts";
 import { charCodeAt, hasPrototype, indexOf, slice, stringify } from "./intrinsics.ts";
 import { render } from "./render.ts";
@@ -52,7 +52,7 @@ function text(value: string): string {
 function wireOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   try {
-    const wire = encodeValue(value, detailBounds);
+    const wire = encodeValueOnce(value, detailBounds);
     return `{"json":${stringify(wire.json)},"tagged":${wire.tagged ? "true" : "false"}}`;
   } catch {
     return undefined;

@@ -85,8 +85,9 @@ function show(value: unknown, frame: Frame | undefined): string {
       return showFunction(value);
     case "object":
       return value === null ? "null" : showGuarded(value, frame);
-    default:
-      return `${value as boolean | undefined}`;
+    case "boolean":
+    case "undefined":
+      return `${value}`;
   }
 }
 

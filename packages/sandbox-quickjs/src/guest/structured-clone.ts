@@ -31,7 +31,11 @@ function clone(value: unknown, seen: Seen): unknown {
     mapSet(seen, value as never, copy as never);
     return copy;
   };
-  if (isArray(value)) return copyProperties(value, remember(new Array(value.length)), seen);
+  if (isArray(value)) {
+    const copy: unknown[] = [];
+    copy.length = value.length;
+    return copyProperties(value, remember(copy), seen);
+  }
   if (isView(value)) return remember(cloneView(value, seen));
   if (hasPrototype(value, Error.prototype)) return cloneError(value as Error, remember);
   if (hasPrototype(value, Promise.prototype)) throw notCloneable("a promise");

@@ -20,7 +20,7 @@ export function installTimers(calls: Calls, fail: (error: unknown) => void): voi
     }
   };
 
-  const schedule = (callback: unknown, delay: unknown, repeat: boolean, args: readonly unknown[]): number => {
+  const schedule = (callback: unknown, delay: unknown, { repeat, args }: { readonly repeat: boolean; readonly args: readonly unknown[] }): number => {
     if (typeof callback !== "function") throw new SafeTypeError("A timer needs a function to call");
     const delayMs = clampDelay(delay);
     const id = nextId;
@@ -45,10 +45,10 @@ export function installTimers(calls: Calls, fail: (error: unknown) => void): voi
   };
 
   defineGlobal("setTimeout", function setTimeout(callback: unknown, delay?: unknown, ...args: unknown[]) {
-    return schedule(callback, delay, false, args);
+    return schedule(callback, delay, { repeat: false, args });
   });
   defineGlobal("setInterval", function setInterval(callback: unknown, delay?: unknown, ...args: unknown[]) {
-    return schedule(callback, delay, true, args);
+    return schedule(callback, delay, { repeat: true, args });
   });
   defineGlobal("clearTimeout", function clearTimeout(id: unknown) {
     clear(id);
@@ -59,6 +59,7 @@ export function installTimers(calls: Calls, fail: (error: unknown) => void): voi
   const settled = SafePromise.resolve();
   defineGlobal("queueMicrotask", function queueMicrotask(callback: unknown) {
     if (typeof callback !== "function") throw new SafeTypeError("queueMicrotask needs a function to call");
+    // oxlint-disable-next-line typescript/no-floating-promises -- `run` catches: the promise made here cannot reject
     promiseThen(settled, (() => run(callback as () => unknown)) as never);
   });
 }

@@ -36,77 +36,37 @@ export interface LiveGuest {
 }
 
 export function createLiveGuest(job: GuestJob, host: GuestHost): LiveGuest {
-  let resolveEnd: (end: GuestEnd) => void = () => {};
-  const ended = new Promise<GuestEnd>((resolve) => {
-    resolveEnd = resolve;
-  });
+  const { promise: ended, resolve } = Promise.withResolvers<GuestEnd>();
+  const done = createDoings();
+  const answers = createAnswers();
   let isEnded = false;
-  let log: GuestCompletion[] = [];
-  let logChars = 0;
-  let recorded = 0;
-  let isRepeatable = true;
-  const issued: string[] = [];
-  let outputCount = 0;
-  /** What of an incarnation's doings was seen before. */
-  let callsSeenAgain = 0;
-  let outputsSeenAgain = 0;
-  let blockedAt = -1;
   let owed = 0;
-
-  const freshCalls = (calls: readonly GuestCall[]): readonly GuestCall[] | undefined => {
-    const fresh: GuestCall[] = [];
-    for (const call of calls) {
-      const signature = signatureOf(call);
-      if (callsSeenAgain < issued.length) {
-        if (issued[callsSeenAgain] !== signature) return undefined;
-        callsSeenAgain += 1;
-        continue;
-      }
-      issued.push(signature);
-      callsSeenAgain += 1;
-      fresh.push(call);
-    }
-    return fresh;
-  };
-
-  const freshOutputs = (outputs: readonly GuestOutput[]): readonly GuestOutput[] => {
-    const fresh = outputs.slice(Math.max(0, outputCount - outputsSeenAgain));
-    outputsSeenAgain += outputs.length;
-    outputCount = Math.max(outputCount, outputsSeenAgain);
-    return fresh;
-  };
-
   return {
     job,
+    ended,
     key: 0,
     slot: 0,
-    ended,
-    get isEnded() {
-      return isEnded;
-    },
     cancelledAtMs: undefined,
     cpuMs: 0,
     restarts: 0,
+    get isEnded() {
+      return isEnded;
+    },
     get isAwaited() {
       return owed > 0;
     },
     get isRepeatable() {
-      return isRepeatable;
+      return answers.isKept();
     },
-    record(completions) {
-      recorded += completions.length;
-      for (const completion of completions) if (completion.result.kind === "value") logChars += completion.result.value.json.length;
-      if (logChars > maxLogChars) [isRepeatable, log] = [false, []];
-      if (isRepeatable) log.push(...completions);
-    },
+    record: (completions) => answers.add(completions),
     incarnate(key, slot) {
-      this.key = key;
-      this.slot = slot;
-      this.cpuMs = 0;
-      [owed, callsSeenAgain, outputsSeenAgain] = [0, 0, 0];
+      Object.assign(this, { key, slot, cpuMs: 0 });
+      owed = 0;
+      done.beginAgain();
       const { code, modulesDigest, seed, startMs, limits } = job;
       const start: HostMessage = { kind: "start", key, slot, code, modulesDigest, seed, startMs, limits };
-      return log.length === 0 ? [start] : [start, { kind: "deliver", key, completions: log.slice() }];
+      const completions = answers.all();
+      return completions.length === 0 ? [start] : [start, { kind: "deliver", key, completions }];
     },
     posted() {
       owed += 1;
@@ -114,22 +74,91 @@ export function createLiveGuest(job: GuestJob, host: GuestHost): LiveGuest {
     take(message) {
       owed -= 1;
       this.cpuMs = message.cpuMs;
-      const outputs = freshOutputs(message.outputs);
-      const calls = freshCalls(message.calls);
+      const outputs = done.newOutputs(message.outputs);
+      const calls = done.newCalls(message.calls);
       if (outputs.length > 0) host.onOutput(outputs);
       if (calls === undefined) return { kind: "crashed", message: "The program was moved to another thread and did not do the same again" };
       if (calls.length > 0) host.onCalls(calls);
-      if (message.end !== undefined) return message.end;
-      if (message.delivered > blockedAt && (message.delivered === recorded || callsSeenAgain >= issued.length)) {
-        blockedAt = message.delivered;
-        host.onBlocked?.(message.delivered);
-      }
-      return undefined;
+      if (message.end === undefined && done.isNewlyBlocked(message.delivered)) host.onBlocked?.(message.delivered);
+      return message.end;
     },
     finish(end) {
       isEnded = true;
+      answers.drop();
+      resolve(end);
+    },
+  };
+}
+
+interface Answers {
+  add(completions: readonly GuestCompletion[]): void;
+  all(): readonly GuestCompletion[];
+  /** False once they were too many to keep. */
+  isKept(): boolean;
+  drop(): void;
+}
+
+/** What a guest was told, in order. */
+function createAnswers(): Answers {
+  let log: GuestCompletion[] = [];
+  let chars = 0;
+  return {
+    add(completions) {
+      for (const { result } of completions) chars += result.kind === "value" ? result.value.json.length : result.error.message.length;
+      if (chars > maxLogChars) log = [];
+      else log.push(...completions);
+    },
+    all: () => log.slice(),
+    isKept: () => chars <= maxLogChars,
+    drop() {
       log = [];
-      resolveEnd(end);
+    },
+  };
+}
+
+interface Doings {
+  /** From now on what comes is a repetition, until it passes what came before. */
+  beginAgain(): void;
+  /** What was not seen before. Undefined when a repeated call is not the one it was. */
+  newCalls(calls: readonly GuestCall[]): readonly GuestCall[] | undefined;
+  newOutputs(outputs: readonly GuestOutput[]): readonly GuestOutput[];
+  isNewlyBlocked(delivered: number): boolean;
+}
+
+/** What a guest did, as far as the gate was told. */
+function createDoings(): Doings {
+  const issued: string[] = [];
+  let callsAgain = 0;
+  let outputCount = 0;
+  let outputsAgain = 0;
+  let blockedAt = -1;
+  return {
+    beginAgain() {
+      callsAgain = 0;
+      outputsAgain = 0;
+    },
+    newCalls(calls) {
+      const fresh: GuestCall[] = [];
+      for (const call of calls) {
+        const signature = signatureOf(call);
+        if (callsAgain === issued.length) {
+          issued.push(signature);
+          fresh.push(call);
+        } else if (issued[callsAgain] !== signature) return undefined;
+        callsAgain += 1;
+      }
+      return fresh;
+    },
+    newOutputs(outputs) {
+      const fresh = outputs.slice(Math.max(0, outputCount - outputsAgain));
+      outputsAgain += outputs.length;
+      outputCount = Math.max(outputCount, outputsAgain);
+      return fresh;
+    },
+    isNewlyBlocked(delivered) {
+      if (delivered <= blockedAt) return false;
+      blockedAt = delivered;
+      return true;
     },
   };
 }

@@ -1,10 +1,11 @@
+// It is one thing: which guest is in which thread. What a thread is, and when one needs attention, are beside it.
 import type { GuestEnd } from "@callgate/contract";
 import type { WasmModule } from "../engine/web-assembly.ts";
-import { cpuEnd } from "../worker/guest-end.ts";
 import type { HostMessage, StretchMessage } from "../worker/messages.ts";
 import type { LiveGuest } from "./live-guest.ts";
-import type { WorkerThread } from "./worker-thread.ts";
-import { startWorkerThread } from "./worker-thread.ts";
+import type { PoolThread } from "./pool-thread.ts";
+import { abandon, enter, isBusy, leave, openPoolThread } from "./pool-thread.ts";
+import { judge } from "./watch.ts";
 
 export interface PoolOptions {
   readonly workers: number;
@@ -20,259 +21,192 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-/** A guest on the CPU for longer makes its thread busy: others are not put there, and those that wait there move. */
-const busyAfterMs = 100;
-/** The engine asks many times a millisecond whether to go on; when it has not for so long, it will not soon. */
-const silentAfterMs = 250;
-/** How long a guest that was asked to stop may take to do so itself. */
-const cancelPatienceMs = 200;
 const watchEveryMs = 50;
+/** A guest that lost its thread so often may be what loses it. */
 const maxRestarts = 3;
-/** Sets of tools whose layout a thread remembers. */
-const maxKnownModules = 16;
 
-interface PoolThread {
-  readonly thread: WorkerThread;
-  readonly guests: Map<number, LiveGuest>;
-  /** Guests that were given up here while the thread was busy; their slots are free once the thread says so. */
-  readonly abandoned: Map<number, number>;
-  readonly knownModules: string[];
-  seen: { stretch: number; sinceMs: number; heartbeat: number; heartbeatMs: number };
-}
-
-/** Whether one guest has been on the CPU for so long that others should not wait for it. */
-function isBusy({ thread, seen }: PoolThread, atMs: number): boolean {
-  const { running, stretch } = thread.glance();
-  return running !== 0 && seen.stretch === stretch && atMs - seen.sinceMs > busyAfterMs;
+interface PoolState {
+  readonly options: PoolOptions;
+  readonly threads: Set<PoolThread>;
+  readonly queue: LiveGuest[];
+  /** Threads that are being ended. */
+  readonly dying: Set<Promise<void>>;
+  nextKey: number;
+  watch: NodeJS.Timeout | undefined;
+  isClosed: boolean;
 }
 
 export function createPool(options: PoolOptions): Pool {
-  const threads = new Set<PoolThread>();
-  const queue: LiveGuest[] = [];
-  /** Guests whose thread is being ended right now. */
-  const dying = new Set<Promise<void>>();
-  let nextKey = 1;
-  let watch: NodeJS.Timeout | undefined;
-  let closed = false;
-
-  const now = (): number => performance.now();
-  const guestCount = (): number => {
-    let count = 0;
-    for (const { guests } of threads) count += guests.size;
-    return count;
-  };
-
-  const open = (): PoolThread => {
-    const pooled: PoolThread = {
-      thread: startWorkerThread(options.module, {
-        onStretch: (message) => take(pooled, message),
-        onLost: (running, message) => lose(pooled, running, { kind: "crashed", message: `The sandbox's thread was lost: ${message}` }),
-      }),
-      guests: new Map(),
-      abandoned: new Map(),
-      knownModules: [],
-      seen: { stretch: -1, sinceMs: 0, heartbeat: -1, heartbeatMs: 0 },
-    };
-    pooled.thread.hold(false);
-    threads.add(pooled);
-    return pooled;
-  };
-
-  /** The thread with the fewest guests that is not busy; a new one while there may be more. */
-  const choose = (): PoolThread | undefined => {
-    let best: PoolThread | undefined;
-    const atMs = now();
-    for (const pooled of threads) if (!isBusy(pooled, atMs) && (best === undefined || pooled.guests.size < best.guests.size)) best = pooled;
-    if (best !== undefined && (best.guests.size === 0 || threads.size >= options.workers)) return best;
-    // As many again may be opened while guests compute for long, so that short ones need not wait for them.
-    return threads.size < options.workers || (best === undefined && threads.size < options.workers * 2) ? open() : best;
-  };
-
-  const place = (guest: LiveGuest): boolean => {
-    const pooled = choose();
-    const slot = pooled?.thread.takeSlot();
-    if (pooled === undefined || slot === undefined) return false;
-    if (pooled.guests.size === 0) pooled.thread.hold(true);
-    for (const message of guest.incarnate(nextKey++, slot)) {
-      guest.posted();
-      pooled.thread.post(message.kind === "start" ? withModules(pooled, guest, message) : message);
-    }
-    pooled.guests.set(guest.key, guest);
-    startWatch();
-    return true;
-  };
-
-  const fill = (): void => {
-    while (!closed && queue.length > 0 && guestCount() < options.maxGuests) {
-      const guest = queue[0] as LiveGuest;
-      if (!place(guest)) return;
-      queue.shift();
-    }
-  };
-
-  const detach = (pooled: PoolThread, guest: LiveGuest): void => {
-    pooled.guests.delete(guest.key);
-    if (pooled.guests.size === 0) pooled.thread.hold(false);
-  };
-
-  const take = (pooled: PoolThread, message: StretchMessage): void => {
-    const guest = pooled.guests.get(message.key);
-    if (guest === undefined) {
-      const slot = pooled.abandoned.get(message.key);
-      if (slot === undefined || message.end === undefined) return;
-      pooled.abandoned.delete(message.key);
-      pooled.thread.freeSlot(slot);
-      return;
-    }
-    const end = guest.take(message);
-    if (end === undefined) return;
-    detach(pooled, guest);
-    if (message.end === undefined) abandon(pooled, guest);
-    else pooled.thread.freeSlot(guest.slot);
-    guest.finish(guest.cancelledAtMs === undefined ? end : endOfCancelled(end));
-    fill();
-    retire(pooled);
-  };
-
-  /** Gives up a guest in a thread that cannot be asked now. It is told to stop, and never heard again. */
-  const abandon = (pooled: PoolThread, guest: LiveGuest): void => {
-    pooled.abandoned.set(guest.key, guest.slot);
-    pooled.thread.signalCancel(guest.slot);
-    pooled.thread.post({ kind: "cancel", key: guest.key });
-  };
-
-  const retire = (pooled: PoolThread): void => {
-    if (pooled.guests.size > 0 || threads.size <= options.workers || !threads.delete(pooled)) return;
-    track(pooled.thread.end());
-  };
-
-  const track = (ending: Promise<void>): void => {
-    const tracked = ending.finally(() => dying.delete(tracked));
-    dying.add(tracked);
-  };
-
-  /** Takes a thread out. The guest that was on its CPU ends; the others never notice: they run again elsewhere. */
-  const lose = (pooled: PoolThread, running: number, end: GuestEnd): void => {
-    if (!threads.delete(pooled)) return;
-    const guests = [...pooled.guests.values()];
-    pooled.guests.clear();
-    const ending = pooled.thread.end().then(() => {
-      for (const guest of guests) if (guest.key === running) guest.finish(end);
-    });
-    track(ending);
-    const moving: LiveGuest[] = [];
-    for (const guest of guests) {
-      if (guest.key === running) continue;
-      if (guest.cancelledAtMs !== undefined) guest.finish({ kind: "cancelled" });
-      else if (guest.isRepeatable && guest.restarts < maxRestarts) moving.push(guest);
-      else guest.finish({ kind: "crashed", message: "The thread of this program was lost to another program, and it holds too much to be run again" });
-    }
-    for (const guest of moving) guest.restarts += 1;
-    queue.unshift(...moving);
-    fill();
-  };
-
-  const watchOne = (pooled: PoolThread, atMs: number): void => {
-    const { running, stretch, heartbeat } = pooled.thread.glance();
-    const { seen } = pooled;
-    if (seen.stretch !== stretch || running === 0) Object.assign(seen, { stretch, sinceMs: atMs });
-    if (seen.heartbeat !== heartbeat || running === 0) Object.assign(seen, { heartbeat, heartbeatMs: atMs });
-    const onCpuMs = atMs - seen.sinceMs;
-    for (const guest of pooled.guests.values()) {
-      if (guest.key === running || guest.cancelledAtMs === undefined || atMs - guest.cancelledAtMs < cancelPatienceMs) continue;
-      detach(pooled, guest);
-      abandon(pooled, guest);
-      guest.finish({ kind: "cancelled" });
-    }
-    const suspect = pooled.guests.get(running);
-    if (suspect === undefined) return;
-    const isSilent = atMs - seen.heartbeatMs > silentAfterMs;
-    if (suspect.cancelledAtMs !== undefined && atMs - suspect.cancelledAtMs > cancelPatienceMs) lose(pooled, running, { kind: "cancelled" });
-    else if (isSilent && onCpuMs > suspect.job.limits.cpuMs - suspect.cpuMs + silentAfterMs) lose(pooled, running, cpuEnd(suspect.job.limits));
-    else if (isBusy(pooled, atMs)) moveWaiting(pooled, running);
-  };
-
-  const moveWaiting = (pooled: PoolThread, running: number): void => {
-    for (const guest of [...pooled.guests.values()]) {
-      if (guest.key === running || !guest.isAwaited || !guest.isRepeatable || guest.cancelledAtMs !== undefined) continue;
-      const { key, slot } = guest;
-      if (!place(guest)) return;
-      pooled.guests.delete(key);
-      abandon(pooled, { ...guest, key, slot });
-    }
-  };
-
-  const startWatch = (): void => {
-    watch ??= setInterval(() => {
-      const atMs = now();
-      let live = queue.length;
-      for (const pooled of [...threads]) {
-        if (pooled.guests.size > 0) watchOne(pooled, atMs);
-        live += pooled.guests.size;
-      }
-      fill();
-      if (live > 0) return;
-      clearInterval(watch);
-      watch = undefined;
-    }, watchEveryMs).unref();
-  };
-
-  open();
+  const state: PoolState = { options, threads: new Set(), queue: [], dying: new Set(), nextKey: 1, watch: undefined, isClosed: false };
+  open(state);
   return {
     add(guest) {
-      queue.push(guest);
-      fill();
-      startWatch();
+      state.queue.push(guest);
+      fill(state);
+      startWatch(state);
     },
     post(guest, message) {
-      for (const pooled of threads) {
-        if (pooled.guests.get(guest.key) !== guest) continue;
-        guest.posted();
-        pooled.thread.post(message(guest.key));
-      }
+      const pooled = threadOf(state, guest);
+      if (pooled === undefined) return;
+      guest.posted();
+      pooled.thread.post(message(guest.key));
     },
-    cancel(guest) {
-      guest.cancelledAtMs ??= now();
-      const queued = queue.indexOf(guest);
-      if (queued >= 0) {
-        queue.splice(queued, 1);
-        guest.finish({ kind: "cancelled" });
-      }
-      for (const pooled of threads) {
-        if (pooled.guests.get(guest.key) !== guest) continue;
-        pooled.thread.signalCancel(guest.slot);
-        pooled.thread.post({ kind: "cancel", key: guest.key });
-      }
-    },
-    async close() {
-      closed = true;
-      clearInterval(watch);
-      for (const guest of queue.splice(0)) guest.finish({ kind: "cancelled" });
-      const closing = [...threads].map(async (pooled) => {
-        await pooled.thread.end();
-        for (const guest of pooled.guests.values()) guest.finish({ kind: "cancelled" });
-      });
-      threads.clear();
-      await Promise.all([...closing, ...dying]);
-    },
+    cancel: (guest) => cancel(state, guest),
+    close: () => close(state),
   };
 }
 
-/** A program that ended by itself before the wish to stop reached it still ended as wished: its value is not awaited. */
-function endOfCancelled(end: GuestEnd): GuestEnd {
-  return end.kind === "crashed" ? end : { kind: "cancelled" };
+function threadOf({ threads }: PoolState, guest: LiveGuest): PoolThread | undefined {
+  for (const pooled of threads) if (pooled.guests.get(guest.key) === guest) return pooled;
+  return undefined;
 }
 
-/** The tools go to a thread once; it keeps the last few sets. */
-function withModules(pooled: PoolThread, guest: LiveGuest, start: HostMessage & { kind: "start" }): HostMessage {
-  const { modulesDigest, modules } = guest.job;
-  const { knownModules } = pooled;
-  const known = knownModules.indexOf(modulesDigest);
-  if (known >= 0) {
-    knownModules.push(...knownModules.splice(known, 1));
-    return start;
+function open(state: PoolState): PoolThread {
+  const pooled: PoolThread = openPoolThread(state.options.module, {
+    onStretch: (message) => take(state, pooled, message),
+    onLost: (running, message) => lose(state, pooled, { running, end: { kind: "crashed", message: `The sandbox's thread was lost: ${message}` } }),
+  });
+  state.threads.add(pooled);
+  return pooled;
+}
+
+/** The thread with the fewest guests that is not busy; a new one while there may be more. */
+function choose(state: PoolState): PoolThread | undefined {
+  const { threads, options } = state;
+  const atMs = performance.now();
+  let best: PoolThread | undefined;
+  for (const pooled of threads) if (!isBusy(pooled, atMs) && (best === undefined || pooled.guests.size < best.guests.size)) best = pooled;
+  if (best !== undefined && (best.guests.size === 0 || threads.size >= options.workers)) return best;
+  // As many again may be opened while guests compute for long, so that short ones need not wait for them.
+  return threads.size < options.workers || (best === undefined && threads.size < options.workers * 2) ? open(state) : best;
+}
+
+function place(state: PoolState, guest: LiveGuest): boolean {
+  const pooled = choose(state);
+  return pooled !== undefined && enter(pooled, guest, state.nextKey++);
+}
+
+/** Starts what waits, as far as there is room. */
+function fill(state: PoolState): void {
+  const { queue, threads, options } = state;
+  let live = 0;
+  for (const { guests } of threads) live += guests.size;
+  for (; !state.isClosed && live < options.maxGuests; live++) {
+    const guest = queue[0];
+    if (guest === undefined || !place(state, guest)) return;
+    queue.shift();
   }
-  knownModules.push(modulesDigest);
-  const forget = knownModules.length > maxKnownModules ? knownModules.shift() : undefined;
-  return { ...start, modulesJson: JSON.stringify(modules), ...(forget === undefined ? {} : { forget }) };
+}
+
+function take(state: PoolState, pooled: PoolThread, message: StretchMessage): void {
+  const guest = pooled.guests.get(message.key);
+  if (guest === undefined) {
+    const slot = pooled.abandoned.get(message.key);
+    if (slot === undefined || message.end === undefined) return;
+    pooled.abandoned.delete(message.key);
+    pooled.thread.freeSlot(slot);
+    return;
+  }
+  const end = guest.take(message);
+  if (end === undefined) return;
+  if (message.end === undefined) abandon(pooled, guest.key, guest.slot);
+  else {
+    leave(pooled, guest.key);
+    pooled.thread.freeSlot(guest.slot);
+  }
+  // Whoever asked for the end does not want the value that came just before it.
+  guest.finish(guest.cancelledAtMs === undefined || end.kind === "crashed" ? end : { kind: "cancelled" });
+  fill(state);
+}
+
+/** Ends idle threads beyond the pool's size, once none is busy: until then the next short guest would need a new one. */
+function retireExtra(state: PoolState, atMs: number): void {
+  const { threads, options } = state;
+  for (const pooled of threads) if (isBusy(pooled, atMs)) return;
+  for (const pooled of threads) {
+    if (threads.size <= options.workers) return;
+    if (pooled.guests.size > 0) continue;
+    threads.delete(pooled);
+    track(state, pooled.thread.end());
+  }
+}
+
+function track({ dying }: PoolState, ending: Promise<void>): void {
+  const tracked = ending.finally(() => dying.delete(tracked));
+  dying.add(tracked);
+}
+
+/** Takes a thread out. The guest that was on its CPU ends; the others never notice: they run again elsewhere. */
+function lose(state: PoolState, pooled: PoolThread, lost: { readonly running: number; readonly end: GuestEnd }): void {
+  if (!state.threads.delete(pooled)) return;
+  const suspect = pooled.guests.get(lost.running);
+  const others = [...pooled.guests.values()].filter((guest) => guest !== suspect);
+  pooled.guests.clear();
+  track(state, pooled.thread.end().then(() => suspect?.finish(lost.end)));
+  const moving: LiveGuest[] = [];
+  for (const guest of others) {
+    guest.restarts += 1;
+    if (guest.cancelledAtMs !== undefined) guest.finish({ kind: "cancelled" });
+    else if (guest.isRepeatable && guest.restarts <= maxRestarts) moving.push(guest);
+    else guest.finish({ kind: "crashed", message: "The thread of this program was lost to another program, and it could not be run again from its record" });
+  }
+  state.queue.unshift(...moving);
+  fill(state);
+}
+
+function watchThread(state: PoolState, pooled: PoolThread, atMs: number): void {
+  const { lose: lost, giveUp, move } = judge(pooled, atMs);
+  for (const guest of giveUp) {
+    abandon(pooled, guest.key, guest.slot);
+    guest.finish({ kind: "cancelled" });
+  }
+  if (lost !== undefined) lose(state, pooled, lost);
+  for (const guest of move) {
+    const { key, slot } = guest;
+    if (!place(state, guest)) return;
+    abandon(pooled, key, slot);
+  }
+}
+
+function startWatch(state: PoolState): void {
+  state.watch ??= setInterval(() => {
+    const atMs = performance.now();
+    let live = state.queue.length;
+    for (const pooled of Array.from(state.threads)) {
+      if (pooled.guests.size > 0) watchThread(state, pooled, atMs);
+      live += pooled.guests.size;
+    }
+    fill(state);
+    retireExtra(state, atMs);
+    if (live > 0) return;
+    clearInterval(state.watch);
+    state.watch = undefined;
+  }, watchEveryMs).unref();
+}
+
+function cancel(state: PoolState, guest: LiveGuest): void {
+  guest.cancelledAtMs ??= performance.now();
+  const queued = state.queue.indexOf(guest);
+  if (queued >= 0) {
+    state.queue.splice(queued, 1);
+    guest.finish({ kind: "cancelled" });
+    return;
+  }
+  const pooled = threadOf(state, guest);
+  if (pooled === undefined) return;
+  pooled.thread.signalCancel(guest.slot);
+  pooled.thread.post({ kind: "cancel", key: guest.key });
+}
+
+async function close(state: PoolState): Promise<void> {
+  state.isClosed = true;
+  clearInterval(state.watch);
+  for (const guest of state.queue.splice(0)) guest.finish({ kind: "cancelled" });
+  const threads = [...state.threads];
+  state.threads.clear();
+  const closing = threads.map(async ({ thread, guests }) => {
+    await thread.end();
+    for (const guest of guests.values()) guest.finish({ kind: "cancelled" });
+  });
+  await Promise.all([...closing, ...state.dying]);
 }

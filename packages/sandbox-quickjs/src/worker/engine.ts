@@ -132,7 +132,7 @@ function setUp(instance: EngineInstance): EngineParts {
   const scratch = exports.malloc(32);
   const emitName = instance.writeText("emit").pointer;
   const emit = exports.newFunction(context, emitName, 4, 0, 1);
-  const boot = mustSucceed(instance, context, evaluate(instance, context, preludeText, instance.writeText(preludeFile).pointer));
+  const boot = mustSucceed(instance, context, evaluate({ instance, parts: { context } }, preludeText, instance.writeText(preludeFile).pointer));
   instance.bytes().writeUInt32LE(emit, scratch);
   const list = mustSucceed(instance, context, exports.call(context, boot, exports.getUndefined(), 1, scratch));
   const found = Object.fromEntries(Object.entries(entries).map(([name, index]) => [name, exports.getPropNumber(context, list, index)]));
@@ -153,9 +153,9 @@ function layOutModules(engine: PreparedEngine, modulesJson: string | undefined):
 }
 
 /** Evaluates global code. The returned value may be the mark of an exception. */
-export function evaluate(instance: EngineInstance, context: Pointer, code: string, fileName: Pointer): Pointer {
+export function evaluate({ instance, parts }: { readonly instance: EngineInstance; readonly parts: Pick<EngineParts, "context"> }, code: string, fileName: Pointer): Pointer {
   const { pointer, byteLength } = instance.writeText(code);
-  const value = instance.exports.evaluate(context, pointer, byteLength, fileName, 0, 0);
+  const value = instance.exports.evaluate(parts.context, pointer, byteLength, fileName, 0, 0);
   instance.exports.free(pointer);
   return value;
 }
@@ -163,7 +163,7 @@ export function evaluate(instance: EngineInstance, context: Pointer, code: strin
 function evaluateNumber(engine: PreparedEngine, code: string): number {
   const { instance, parts } = engine;
   instance.hooks = { ...quietHooks, now: () => 1000, grow: (bytes) => growMemory(instance.memory, bytes, initialPages) };
-  return instance.exports.getFloat64(parts.context, evaluate(instance, parts.context, code, parts.programFile));
+  return instance.exports.getFloat64(parts.context, evaluate(engine, code, parts.programFile));
 }
 
 function mustSucceed(instance: EngineInstance, context: Pointer, value: Pointer): Pointer {

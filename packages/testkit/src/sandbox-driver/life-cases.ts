@@ -4,6 +4,8 @@ import { CallgateError } from "@callgate/contract";
 import type { DriverCase } from "./driver-case.ts";
 import { jobFor, startProgram, valueOf } from "./guest-harness.ts";
 
+const withHole = Object.assign([1], { 2: 3, length: 3 });
+
 /** Values that must come out of a program, and of a tool, as they went in. Source text → what the host must see. */
 export const valueTable: readonly (readonly [source: string, value: unknown])[] = [
   ["null", null], ["undefined", undefined], ["true", true], ["-0", -0], ["NaN", Number.NaN], ["Infinity", Number.POSITIVE_INFINITY], ["-Infinity", Number.NEGATIVE_INFINITY],
@@ -11,7 +13,7 @@ export const valueTable: readonly (readonly [source: string, value: unknown])[] 
   ["'text \\u20ac \\u{1f600} \\u0000 \\ud800'", "text € 😀 \0 \ud800"], ["''", ""], ["new Date(1234)", new Date(1234)], ["new Date(NaN)", new Date(Number.NaN)],
   ["new Map([[1, 'a'], [{ k: 1 }, new Map()]])", new Map<unknown, unknown>([[1, "a"], [{ k: 1 }, new Map()]])], ["new Set([1, 'a', [2]])", new Set([1, "a", [2]])],
   ["new Uint8Array([0, 1, 255])", new Uint8Array([0, 1, 255])], ["new Float64Array([1.5, -0])", new Float64Array([1.5, -0])], ["new Uint8Array([1, 2]).buffer", new Uint8Array([1, 2]).buffer],
-  ["[1, , 3]", [1, , 3]], ["[undefined, null]", [undefined, null]], ["{ a: undefined }", { a: undefined }], ["{ a: { b: [{ c: 1 }] } }", { a: { b: [{ c: 1 }] } }],
+  ["[1, , 3]", withHole], ["[undefined, null]", [undefined, null]], ["{ a: undefined }", { a: undefined }], ["{ a: { b: [{ c: 1 }] } }", { a: { b: [{ c: 1 }] } }],
   ["{ $cg: 'date', v: 1 }", { $cg: "date", v: 1 }], ["{ 'a/b': 1, '': 2 }", { "a/b": 1, "": 2 }], ["JSON.parse('{\"__proto__\": {\"a\": 1}}')", JSON.parse('{"__proto__": {"a": 1}}')],
   ["Object.assign(new RangeError('m'), { code: 'C' })", Object.assign(new RangeError("m"), { code: "C" })],
 ];
