@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { decodeValue } from "@callgate/contract";
 import type { GuestEnd, RunLimits, SandboxDriver } from "@callgate/contract";
 import { startProgram } from "@callgate/testkit";
@@ -18,6 +17,7 @@ interface SecurityCase {
 }
 
 const casesUrl = new URL("../../../../shared/cases/security.jsonl", import.meta.url);
+const resultsUrl = new URL("../security-results.json", import.meta.url);
 const hasCases = existsSync(casesUrl);
 const cases: readonly SecurityCase[] = hasCases
   ? readFileSync(casesUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line) as SecurityCase).filter(({ layer }) => layer === "js")
@@ -55,11 +55,6 @@ describe.skipIf(!hasCases)("security cases of layer js (skipped where ../shared/
   afterAll(async () => {
     delete process.env["CANARY_SECRET"];
     await driver.close();
-    const file = process.env["CALLGATE_SECURITY_RESULTS"];
-    if (file !== undefined) {
-      mkdirSync(fileURLToPath(new URL(".", new URL(file, "file:///"))), { recursive: true });
-      writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-    }
   });
 
   const start = (item: SecurityCase): HarnessRun => startProgram(driver, body(item.snippet_or_steps), { tools, limits });
@@ -94,7 +89,7 @@ describe.skipIf(!hasCases)("security cases of layer js (skipped where ../shared/
       expect(own()).toBe(before);
       expect(JSON.stringify([end, run.outputs, run.calls])).not.toContain(canary);
       expect(said(await startProgram(driver, 'return "SAFE"', { tools }).ended)).toBe("SAFE");
-      results[item.id] = { title: item.title, result: end.kind === "limit" ? `ended at ${end.limit}` : text.startsWith("GLOBALS") ? "as pinned" : text };
+      results[item.id] = { title: item.title, result: end.kind === "limit" ? "ended at its limit" : text.startsWith("GLOBALS") ? "the pinned names" : text.startsWith("REPLAY") ? "equal" : text };
     });
   }
 
@@ -106,8 +101,10 @@ describe.skipIf(!hasCases)("security cases of layer js (skipped where ../shared/
     results["js-043"] = { title: "Scanner and engine disagree about the text", result: "SAFE" };
   });
 
-  test("every result is kept for the table in docs/security.md", () => {
-    expect(Object.keys(results).length).toBe(cases.filter(({ run }) => run === "js-body").length + 1);
+  test("the table in docs/security.md is printed from these results (write them with CALLGATE_WRITE_RESULTS=1)", () => {
+    const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
+    if (process.env["CALLGATE_WRITE_RESULTS"] === "1") writeFileSync(resultsUrl, `${JSON.stringify(sorted, null, 2)}\n`);
+    expect(sorted).toEqual(JSON.parse(readFileSync(resultsUrl, "utf8")));
   });
 });
 
