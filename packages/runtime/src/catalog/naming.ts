@@ -15,7 +15,7 @@ const reserved: ReadonlySet<string> = new Set(`${javascriptWords} ${pythonWords}
 const reservedNamespaces: ReadonlySet<string> = new Set(["search", "describe"]);
 
 /** `__proto__`, `__init__` and their like mean something to JavaScript or Python. */
-const dunder = /^__[A-Za-z0-9]\w*__$/;
+const dunder = /^__[A-Za-z0-9](?:\w*[A-Za-z0-9])?__$/;
 
 /**
  * The identifier a tool's or namespace's name becomes, the same in TypeScript, Python, policy and audit.

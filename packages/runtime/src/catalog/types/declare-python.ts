@@ -107,8 +107,18 @@ function printPython(type: TypeNode, hint: string, stub: Stub): string {
     case "object":
       return printObject(type, hint, stub);
     case "union":
-      return `Union[${[...new Set(type.members.map((member, index) => printPython(member, `${hint}${index + 1}`, stub)))].join(", ")}]`;
+      return printUnion(type.members, hint, stub);
   }
+}
+
+/** One `Literal` for all values it can hold, so that an enum reads as one. */
+function printUnion(members: readonly TypeNode[], hint: string, stub: Stub): string {
+  const printed = new Set(members.map((member, index) => printPython(member, `${hint}${index + 1}`, stub)));
+  const literals = [...printed].filter((text) => text.startsWith("Literal["));
+  const others = [...printed].filter((text) => !text.startsWith("Literal["));
+  const literal = literals.length === 0 ? [] : [`Literal[${literals.map((text) => text.slice("Literal[".length, -1)).join(", ")}]`];
+  const all = [...literal, ...others];
+  return all.length === 1 ? all.join("") : `Union[${all.join(", ")}]`;
 }
 
 function printLiteral(value: string | number | boolean): string {
@@ -167,8 +177,8 @@ function escapeCharacter(character: string): string {
 }
 
 function docstring(tool: ToolTypes): string {
-  const parameters = tool.input.kind === "object" ? tool.input.properties.filter(({ doc }) => doc.length > 0).map(({ name, doc }) => `${name}: ${clip(doc.join(" "), 300)}`) : [];
+  const parameters = tool.input.kind === "object" ? tool.input.properties.filter(({ doc }) => doc.length > 0).map(({ name, doc }) => `${name}: ${clip(doc.join(" ").replace(/@(\w+) /g, "$1: "), 300)}`) : [];
   const lines = [...tool.doc.map((line) => line.replace(/^@(\w+)/, "$1:")), ...(parameters.length > 0 ? ["", ...parameters] : [])];
-  const text = lines.map((line) => `    ${line.replace(/\\/g, "\\\\").replace(/"""/g, '\\"\\"\\"').replace(/"$/, '\\"')}`.trimEnd()).join("\n");
+  const text = lines.map((line) => `    ${line.replace(/\\/g, "\\\\").replace(/"""/g, '\\"\\"\\"')}`.trimEnd()).join("\n");
   return `    """${text.trimStart()}\n    """\n`;
 }

@@ -117,20 +117,28 @@ function widen(type: TypeNode): TypeNode {
 
 /** Undefined where the schema says nothing about arrays. */
 function arrayType(schema: SchemaObject, conversion: Conversion): TypeNode | undefined {
-  const child = (item: unknown): TypeNode => conversion.convert(item);
   const items = own(schema, "items");
   const prefix = own(schema, "prefixItems") ?? (Array.isArray(items) ? items : undefined);
   const others = Array.isArray(items) ? own(schema, "additionalItems") : items;
-  if (Array.isArray(prefix) && prefix.length > 0) {
-    const min = own(schema, "minItems");
-    const required = typeof min === "number" ? min : 0;
-    const max = own(schema, "maxItems");
-    const full = others === false || (typeof max === "number" && max <= prefix.length);
-    const tuple = prefix.slice(0, typeof max === "number" ? max : undefined);
-    return { kind: "tuple", items: tuple.map((item: unknown, index) => ({ type: child(item), optional: index >= required })), rest: full ? undefined : child(others) };
-  }
+  if (Array.isArray(prefix) && prefix.length > 0) return tupleType(schema, { prefix, others }, conversion);
   if (items === false || own(schema, "maxItems") === 0) return { kind: "tuple", items: [], rest: undefined };
-  return isSchema(others) ? { kind: "array", items: child(others) } : undefined;
+  return isSchema(others) ? { kind: "array", items: conversion.convert(others) } : undefined;
+}
+
+/** Items past a tuple's own that `minItems` asks for are written out up to this many. */
+const maxWrittenItems = 16;
+
+function tupleType(schema: SchemaObject, { prefix, others }: { prefix: readonly unknown[]; others: unknown }, conversion: Conversion): TypeNode {
+  const [min, max] = [own(schema, "minItems"), own(schema, "maxItems")];
+  const required = typeof min === "number" ? min : 0;
+  const most = typeof max === "number" ? max : Number.POSITIVE_INFINITY;
+  const rest = others === false || most <= prefix.length ? undefined : conversion.convert(others);
+  const first = prefix.slice(0, most).map((item, index) => ({ type: conversion.convert(item), optional: index >= required }));
+  const isFull = rest === undefined || rest.kind === "never";
+  if (required > most || (isFull && required > first.length)) return neverType;
+  const more = isFull ? 0 : Math.min(Math.max(0, required - first.length), maxWrittenItems);
+  const written = Array.from({ length: more }, () => ({ type: rest ?? unknownType, optional: false }));
+  return { kind: "tuple", items: [...first, ...written], rest: isFull ? undefined : rest };
 }
 
 /** A reference is a name, which also makes recursion and sharing cheap. */
@@ -155,6 +163,7 @@ function combinedTypes(schema: SchemaObject, kinds: readonly JsonKind[], convers
     const met = intersectionOf([child(schema["if"]), child(own(schema, "then") ?? true)]);
     types.push(unionOf([met, child(own(schema, "else") ?? true)]));
   }
-  if (own(schema, "not") === true) types.push(neverType);
+  const not = own(schema, "not");
+  if (not === true || (isRecord(not) && Object.keys(not).length === 0)) types.push(neverType);
   return types;
 }

@@ -4,7 +4,10 @@ import { Ajv as AjvDraft07 } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { digestOf } from "../../lib/digest.ts";
 import { isRecord, own, subschemas } from "../schema/json-schema.ts";
+import { tolerantPattern } from "./schema-pattern.ts";
+import type { SchemaPattern } from "./schema-pattern.ts";
 
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
@@ -43,31 +46,29 @@ export function ajvFor(dialect: Dialect, options: Options = {}): Ajv {
     logger: false,
     meta: false,
     validateSchema: false,
-    addUsedSchema: false,
     ownProperties: true,
     messages: false,
     verbose: true,
-    code: { regExp: tolerantRegExp() },
+    code: { regExp: patternEngine() },
     ...options,
   };
   const ajv = dialect === "draft-07" ? new AjvDraft07(all) : dialect === "2019-09" ? new Ajv2019(all) : new Ajv2020(all);
   addFormats.default(ajv);
+  useLinearUniqueItems(ajv);
   return ajv;
 }
 
-/** Ajv wants a factory with the source text it would write into generated code; nothing is generated to a file here. */
-function tolerantRegExp(): { (pattern: string, flags: string): RegExp; code: string } {
-  return Object.assign((pattern: string) => readPattern(pattern) ?? /(?:)/, { code: "new RegExp" });
+/** Ajv wants a factory with the source text it would write into a generated file; no file is generated here. */
+function patternEngine(): { (pattern: string, flags: string): SchemaPattern; code: string } {
+  return Object.assign((pattern: string) => tolerantPattern(pattern), { code: "new RegExp" });
 }
 
-/** A pattern as a regular expression; undefined when JavaScript cannot read it (another language's syntax). */
-export function readPattern(pattern: string): RegExp | undefined {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(pattern, flags);
-    } catch {
-      // Next way of reading it.
-    }
-  }
-  return undefined;
+/** In place of Ajv's own, which compares each pair of items: minutes for an array that fits in the argument limit. */
+function useLinearUniqueItems(ajv: Ajv): void {
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({ keyword: "uniqueItems", type: "array", schemaType: "boolean", validate: (wanted: boolean, items: unknown[]) => !wanted || allDifferent(items) });
+}
+
+function allDifferent(items: readonly unknown[]): boolean {
+  return new Set(items.map((item) => (typeof item === "object" && item !== null ? digestOf(item) : item))).size === items.length;
 }

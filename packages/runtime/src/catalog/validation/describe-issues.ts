@@ -90,10 +90,10 @@ function describeUnion(error: ErrorObject, explanation: Explanation, depth: numb
   }
   const attempts = depth >= maxUnionDepth ? [] : branches.flatMap((branch, index) => attempt(branch, `${error.schemaPath}/${index}`, { error, explanation, depth }));
   const [best, second] = attempts.sort((a, b) => a.distance - b.distance);
-  if (best !== undefined && (second === undefined || best.distance < second.distance || best.distance < typeDistance)) {
+  if (best !== undefined && (second === undefined || best.distance < second.distance || JSON.stringify(best.issues) === JSON.stringify(second.issues))) {
     return best.issues.map((issue) => ({ path: error.instancePath + issue.path, message: issue.message }));
   }
-  return [{ path: error.instancePath, message: `expected ${expectedOf(error.parentSchema)}, got ${got(error.data)}` }];
+  return [{ path: error.instancePath, message: `expected ${expectedOf({ anyOf: branches })}, got ${got(error.data)}` }];
 }
 
 /** A value of another JSON type, or with another tag, is farther from a branch than any number of wrong fields. */
@@ -131,7 +131,8 @@ function encodeFragment(place: string): string {
   return `#${encodeURI(decodeURI(place.slice(1)))}`;
 }
 
-function describeError(error: ErrorObject): ParseIssue[] {
+/** One error of Ajv (with `verbose`) in words. Empty for those that only say that another one happened. */
+export function describeError(error: ErrorObject): ParseIssue[] {
   const { keyword, instancePath: path, data, params, parentSchema, schema } = error;
   switch (keyword) {
     case "type":
@@ -166,7 +167,8 @@ function unknownProperty(name: string, parent: unknown, data: unknown): string {
   const absent = known.filter((candidate) => !(isRecord(data) && Object.hasOwn(data, candidate)));
   const [nearest] = nearestNames(name, absent.length > 0 ? absent : known, 1);
   const hint = nearest === undefined ? "" : `; did you mean ${JSON.stringify(nearest)}?`;
-  return `unknown property ${JSON.stringify(name)}${hint}${known.length === 0 ? "; none are declared" : ` Declared: ${nameList(known)}`.replace(/^/, hint === "" ? ";" : "")}`;
+  const declared = known.length === 0 ? "none is declared" : `declared: ${nameList(known)}`;
+  return `unknown property ${JSON.stringify(name)}${hint === "" ? "; " : `${hint} `}${hint === "" ? declared : declared.replace(/^d/, "D")}`;
 }
 
 function nearestValue(values: unknown, data: unknown): string {

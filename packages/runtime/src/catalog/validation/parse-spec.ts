@@ -3,15 +3,20 @@ import type { Ajv, ErrorObject } from "ajv";
 import { z } from "zod";
 import { entriesOf, isRecord, own, pointerOf, subschemas } from "../schema/json-schema.ts";
 import { openSchema } from "../schema/schema-document.ts";
-import { ajvFor, dialectOf, readPattern } from "./ajv-for-schema.ts";
+import { ajvFor, dialectOf } from "./ajv-for-schema.ts";
 import type { Dialect } from "./ajv-for-schema.ts";
+import { describeError } from "./describe-issues.ts";
 import { got } from "./issue-words.ts";
+import { readPattern } from "./schema-pattern.ts";
 import { normalizeDialect } from "../schema/normalize-dialect.ts";
 
 /** A schema larger than this is refused: someone would have to carry it into every check. */
 export const maxSchemaChars = 1024 * 1024;
 /** Nesting of a schema as JSON. */
 export const maxSchemaDepth = 100;
+
+/** Faults of one schema past this many are not listed. */
+const maxSchemaIssues = 5;
 
 const wholeNumber = (min: number, max: number) => z.int().min(min).max(max);
 const dayMs = 86_400_000;
@@ -69,9 +74,15 @@ export function createSpecParser(): SpecParser {
       const judged = (["input", "output"] as const).map((side) => judgeSchema(copy[side], side, metaFor));
       const issues = judged.flatMap((one) => one.issues);
       if (issues.length > 0) return { kind: "invalid", issues };
-      return { kind: "ok", spec: deepFreeze(copy), warnings: judged.flatMap((one) => one.warnings) };
+      // What the schema's own author wrote checks such patterns as well.
+      const unchecked = judged.filter((_one, index) => !hasOwnParser(tool, index === 0 ? "parseInput" : "parseOutput"));
+      return { kind: "ok", spec: deepFreeze(copy), warnings: unchecked.flatMap((one) => one.warnings) };
     },
   };
+}
+
+function hasOwnParser(tool: unknown, name: "parseInput" | "parseOutput"): boolean {
+  return typeof (tool as Readonly<Record<string, unknown>>)[name] === "function";
 }
 
 function fieldIssue(issue: z.core.$ZodIssue): string {
@@ -116,13 +127,13 @@ function judgeSchema(json: JsonSchema | undefined, side: "input" | "output", met
   return { issues, warnings: unreadablePatterns(normal, side) };
 }
 
+/** The first fault of each place: the others are the branches of a meta-schema that were not meant. */
 function metaIssues(errors: readonly ErrorObject[], side: string): string[] {
-  const own = errors.filter(({ keyword }) => !["anyOf", "if", "allOf", "$ref"].includes(keyword)).map((error) => {
-    const allowed = (error.params as { allowedValues?: unknown }).allowedValues;
-    const wanted = Array.isArray(allowed) ? `one of ${allowed.join(", ")}` : JSON.stringify(error.params).replace(/[{}"]/g, "").replace(":", " ");
-    return `${side}${error.instancePath}: ${error.keyword} must be ${wanted}, got ${got(error.data)}`;
-  });
-  return [...new Set(own)].slice(0, 5);
+  const byPath = new Map<string, string>();
+  for (const error of errors.filter(({ keyword }) => !["anyOf", "allOf", "if", "$ref", "$dynamicRef"].includes(keyword))) {
+    for (const { path, message } of describeError(error)) if (!byPath.has(path)) byPath.set(path, message);
+  }
+  return [...byPath].slice(0, maxSchemaIssues).map(([path, message]) => `${side}${path}: ${message}`);
 }
 
 function canBeObject(json: JsonSchema): boolean {
@@ -131,7 +142,7 @@ function canBeObject(json: JsonSchema): boolean {
   return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
 }
 
-/** Patterns of other languages' regular expressions are not checked, rather than losing the tool. */
+/** Patterns that cannot be checked are said, rather than losing the tool. */
 function unreadablePatterns(json: JsonSchema, side: string): string[] {
   const found: string[] = [];
   const open: { schema: unknown; path: readonly string[] }[] = [{ schema: json, path: [] }];
@@ -140,7 +151,7 @@ function unreadablePatterns(json: JsonSchema, side: string): string[] {
     if (!isRecord(at)) continue;
     const patterns = [own(at, "pattern"), ...entriesOf(own(at, "patternProperties")).map(([pattern]) => pattern)].filter((pattern) => typeof pattern === "string");
     const unread = patterns.filter((pattern) => readPattern(pattern) === undefined);
-    found.push(...unread.map((pattern) => `${side}${pointerOf(path)}: the pattern ${JSON.stringify(pattern)} cannot be read as a regular expression; it is not checked`));
+    found.push(...unread.map((pattern) => `${side}${pointerOf(path)}: the pattern ${JSON.stringify(pattern)} cannot be matched in linear time (look-around, back-reference, large count) or is no regular expression; it is not checked`));
     open.push(...subschemas(at).map((sub) => ({ schema: sub.schema, path: [...path, ...sub.path] })));
   }
   return found;
