@@ -87,7 +87,7 @@ describe("createTypeScriptChecker", () => {
   });
 
   test("keeps its memory bounded and replaces its thread beside the work", async () => {
-    const check = create({ recycleChecks: 40 });
+    const check = create({ recycleChecks: Math.max(40, Number(process.env["CALLGATE_CHECKS"] ?? 0) / 6) });
     const checks = Number(process.env["CALLGATE_CHECKS"] ?? 200);
     const before = process.memoryUsage().rss;
     for (let index = 0; index < checks; index++) {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import ts from "typescript";
+import { declarationFile } from "./declaration-file.ts";
 import type { Environment } from "./environment.ts";
 import { guestLibText } from "./guest-lib.ts";
 
@@ -89,9 +90,4 @@ export function createCompiler(): Compiler {
       return { program, checker: program.getTypeChecker(), file, flavour };
     },
   };
-}
-
-/** Parsed once, bound by its first program and shared by all later ones. */
-export function declarationFile(fileName: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(fileName, text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, false, ts.ScriptKind.TS);
 }

@@ -1,6 +1,6 @@
 import type { Effect } from "@callgate/contract";
 import ts from "typescript";
-import { declarationFile } from "./compiler.ts";
+import { declarationFile } from "./declaration-file.ts";
 
 /** A namespace as it is kept: parsed once, found again by its key. */
 export interface KnownNamespace {

@@ -1,8 +1,8 @@
 import ts from "typescript";
-import type { Explaining } from "./explain.ts";
+import type { Explaining } from "./explaining.ts";
 import type { Said } from "./finding.ts";
 import { namespaceList } from "./imports.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 import { isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
 import { referenceOf } from "./tool-uses.ts";
@@ -51,10 +51,6 @@ function missingAccess(diagnostic: ts.Diagnostic, node: ts.Node): { readonly tar
   if (diagnostic.code !== 7053) return undefined;
   const access = ts.isElementAccessExpression(node) ? node : ts.isElementAccessExpression(node.parent) ? node.parent : undefined;
   return access !== undefined && ts.isStringLiteralLike(access.argumentExpression) ? { target: access.expression, name: access.argumentExpression.text } : undefined;
-}
-
-export function didYouMean(names: readonly string[]): string {
-  return names.length === 0 ? "" : `; did you mean ${names.slice(0, 3).join(" or ")}?`;
 }
 
 function short(node: ts.Node): string {

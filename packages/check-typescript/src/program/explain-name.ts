@@ -1,8 +1,7 @@
 import ts from "typescript";
 import type { Environment } from "./environment.ts";
-import { didYouMean } from "./explain-member.ts";
 import type { Said } from "./finding.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 
 /** Names of other worlds, and what this one has instead. */
 const instead: Readonly<Record<string, string>> = {

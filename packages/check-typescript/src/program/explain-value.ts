@@ -1,8 +1,7 @@
 import ts from "typescript";
-import type { Explaining } from "./explain.ts";
-import { didYouMean } from "./explain-member.ts";
+import type { Explaining } from "./explaining.ts";
 import type { Said } from "./finding.ts";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 import { callAround, isJsonParse, isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
 

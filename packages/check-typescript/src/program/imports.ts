@@ -41,7 +41,7 @@ const instead: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Only `tools` and `tools/<namespace>` can be imported. */
-export function refuseModule(specifier: string, offset: number, environment: Environment): Finding {
+function refuseModule(specifier: string, offset: number, environment: Environment): Finding {
   if (specifier.startsWith("tools/")) {
     const wanted = specifier.slice("tools/".length);
     const near = nearest(wanted, environment.namespaces.keys()).names;
@@ -165,6 +165,6 @@ function dynamicImports(file: ts.SourceFile, environment: Environment): Finding[
   return findings;
 }
 
-export function isToolsModule(specifier: string, environment: Environment): boolean {
+function isToolsModule(specifier: string, environment: Environment): boolean {
   return specifier === "tools" || (specifier.startsWith("tools/") && environment.namespaces.has(specifier.slice("tools/".length)));
 }

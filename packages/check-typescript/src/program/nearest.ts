@@ -42,3 +42,8 @@ function editsBetween(a: string, b: string): number {
 function plain(name: string): string {
   return name.toLowerCase().replace(/[-_./\s]+/g, "");
 }
+
+/** `; did you mean a or b?`, or nothing. */
+export function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? "" : `; did you mean ${names.slice(0, 3).join(" or ")}?`;
+}

@@ -46,7 +46,7 @@ function isArrayOfPromises(type: ts.Type, compiled: Compiled): boolean {
 }
 
 /** The first tool that is called for certain inside an expression, callbacks included. */
-export function toolInside(node: ts.Node, uses: ToolUses): KnownTool | undefined {
+function toolInside(node: ts.Node, uses: ToolUses): KnownTool | undefined {
   let found: KnownTool | undefined;
   walk(node, (at) => {
     found ??= uses.callOf(at)?.tool;

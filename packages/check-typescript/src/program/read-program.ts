@@ -3,8 +3,8 @@ import { error } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 
 /** Stands on a line of its own before the program, so that no column of the program moves. */
-export const wrapperHead = "async function $program() {\n";
-export const wrapperTail = "\n}";
+const wrapperHead = "async function $program() {\n";
+const wrapperTail = "\n}";
 
 /** A program read as the body of an async function: where `return` and `await` mean what models mean by them. */
 export interface ReadProgram {

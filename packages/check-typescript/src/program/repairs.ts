@@ -1,6 +1,6 @@
 import ts from "typescript";
-import type { Explaining } from "./explain.ts";
-import { toolCallAround } from "./explain.ts";
+import { toolCallAround } from "./explaining.ts";
+import type { Explaining } from "./explaining.ts";
 import type { Finding, Fix } from "./finding.ts";
 import { nearest } from "./nearest.ts";
 import { nodeAt } from "./node-at.ts";

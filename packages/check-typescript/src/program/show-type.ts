@@ -31,7 +31,7 @@ function declares(statement: ts.Statement, member: string): boolean {
   return ts.isVariableStatement(statement) && statement.declarationList.declarations.some(({ name }) => ts.isIdentifier(name) && name.text === member);
 }
 
-export function clip(text: string): string {
+function clip(text: string): string {
   const lines = text.replace(/^export (?:declare )?/, "").split("\n").map((line) => line.replace(/^ {2}/, ""));
   const joined = lines.join("\n");
   return joined.length > maxDeclarationChars ? `${joined.slice(0, maxDeclarationChars - 1)}…` : joined;
