@@ -10,8 +10,8 @@ export type Grepped = { readonly kind: "matches"; readonly matches: readonly Gre
 
 /** A pattern that needs longer is not worth its time here. */
 const maxPatternChars = 1_000;
-/** Characters of one line or item that are looked at. */
-const maxLineChars = 20_000;
+/** About 1 s of the host's time. */
+const maxChars = 16_000_000;
 
 /**
  * The lines that match a regular expression. RE2's syntax and its promise: time linear in the text, whatever the pattern
@@ -25,9 +25,11 @@ export function grepLines(lines: Iterable<string>, pattern: string, keep: { read
   const matches: GrepMatch[] = [];
   let total = 0;
   let index = 0;
+  let left = maxChars;
   for (const line of lines) {
-    const looked = line.length > maxLineChars ? line.slice(0, maxLineChars) : line;
-    if (compiled.matcher(looked).find()) {
+    left -= line.length;
+    if (left < 0) return { kind: "invalid", message: `There is more to look through than ${maxChars} characters; narrow it with path, or filter in a program` };
+    if (compiled.matcher(line).find()) {
       if (total >= keep.offset && matches.length < keep.limit) matches.push({ index, line });
       total += 1;
     }

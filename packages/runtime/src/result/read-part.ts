@@ -167,7 +167,8 @@ function characters(text: string, { start, end, budget }: { readonly start: numb
   const whole = text.slice(start, end);
   const shown = budget === undefined ? whole : cutText(whole, budget);
   const next = start + shown.length;
-  return { kind: "value", value: shown, total: text.length, ...(next < text.length ? { nextOffset: next } : {}) };
+  const isPart = start > 0 || next < text.length;
+  return { kind: "value", value: shown, ...(isPart ? { total: text.length } : {}), ...(next < text.length ? { nextOffset: next } : {}) };
 }
 
 /** JSON escapes make a text longer than it is, so it is measured as JSON. */

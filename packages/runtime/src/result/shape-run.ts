@@ -27,7 +27,8 @@ export type ShapedRun = Omit<RunResult, "tokens"> & { readonly resultTokens: num
 /** Enough for a status, an error code or the kind of a value, and a handle. */
 export const minBudgetTokens = 100;
 
-const weights: Readonly<Record<Channel, number>> = { error: 3, value: 6, text: 4, diagnostics: 4, effects: 3, console: 2, repairs: 1, notices: 1, artifacts: 1 };
+/** Shares of the channels that cannot be whole. What happened to the world comes before everything else. */
+const weights: Readonly<Record<Channel, number>> = { error: 3, value: 6, text: 4, diagnostics: 4, effects: 30, console: 2, repairs: 1, notices: 1, artifacts: 1 };
 
 /**
  * Makes a run's channels fit its budget together (DESIGN P15): all whole where they fit, else each cut to its share,
@@ -48,7 +49,8 @@ export function shapeRun(request: ShapeRequest): ShapedRun {
   // Labels and joints are not exactly additive, so what does not fit is tried again with less.
   for (const part of [1, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15]) {
     const shares = shareBudget(demands, Math.floor((budgetTokens - frameTokens) * part));
-    const shaped = cutAll({ draft, known, shares, counter, keep });
+    const cut = new Set(demands.flatMap(({ name, tokens }) => ((shares.get(name) ?? 0) < tokens ? [name] : [])));
+    const shaped = cutAll({ draft, known, shares, counter, keep, cut });
     const count = counter.within(reportSections(shaped).map(({ text }) => text).join("\n"), budgetTokens);
     if (count !== undefined) return { ...shaped, resultTokens: count };
   }
@@ -61,10 +63,12 @@ interface CutRequest {
   readonly shares: ReadonlyMap<Channel, number>;
   readonly counter: TokenCounter;
   readonly keep: ShapeRequest["keep"];
+  /** The channels whose share is less than what they need. */
+  readonly cut: ReadonlySet<Channel>;
 }
 
-function cutAll({ draft, known, shares, counter, keep }: CutRequest): Omit<RunResult, "tokens"> {
-  const cutting = (channel: Channel): Cutting => ({ tokens: Math.max(0, (shares.get(channel) ?? 0) - labelTokens[channel]), counter });
+function cutAll({ draft, known, shares, counter, keep, cut }: CutRequest): Omit<RunResult, "tokens"> {
+  const cutting = (channel: Channel): Cutting => ({ tokens: cut.has(channel) ? Math.max(0, (shares.get(channel) ?? 0) - labelTokens[channel]) : Number.POSITIVE_INFINITY, counter });
   return {
     ...draft,
     ...(known === undefined ? {} : { value: shapeValue(known, cutting("value")) }),
