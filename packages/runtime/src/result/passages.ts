@@ -26,7 +26,7 @@ export function rankPassages(text: string, query: string, limit: number): Passag
 }
 
 /** Paragraphs, short ones joined to about 700 characters and long ones cut at a line or sentence. */
-export function splitPassages(text: string): { readonly offset: number; readonly text: string }[] {
+function splitPassages(text: string): { readonly offset: number; readonly text: string }[] {
   const passages: { offset: number; text: string }[] = [];
   let start = 0;
   while (start < text.length) {

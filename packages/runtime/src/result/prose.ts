@@ -50,7 +50,7 @@ function countLines(text: string): number {
 }
 
 /** Sentences of words: mostly letters and blanks, and words of a normal length. */
-export function isProse(text: string): boolean {
+function isProse(text: string): boolean {
   const sample = text.slice(0, 4_000);
   if (sample.length < 200) return false;
   const letters = sample.match(/[\p{L}\p{M}]/gu)?.length ?? 0;
@@ -60,7 +60,7 @@ export function isProse(text: string): boolean {
 }
 
 /** Lines marked as headings: `# Title`, underlined, numbered `2.1 Title`, or short and in capitals. */
-export function headingsOf(text: string): string[] {
+function headingsOf(text: string): string[] {
   const lines = text.split("\n", 20_000);
   const headings: string[] = [];
   for (const [index, raw] of lines.entries()) {
@@ -77,7 +77,7 @@ export function headingsOf(text: string): string[] {
 }
 
 /** Most frequent words that mean something, best first. */
-export function keywordsOf(text: string, limit: number): string[] {
+function keywordsOf(text: string, limit: number): string[] {
   const counts = new Map<string, number>();
   for (const [word] of text.toLowerCase().matchAll(/\p{L}[\p{L}\p{M}'’-]{2,30}/gu)) {
     if (!stopWords.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -17,7 +17,7 @@ export function followPath(value: unknown, path: string): Found {
   return { kind: "found", value: here };
 }
 
-export function parsePath(path: string): string[] {
+function parsePath(path: string): string[] {
   if (path === "" || path === "$" || path === "/") return [];
   if (path.startsWith("/")) return path.slice(1).split("/").map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
   const steps: string[] = [];

@@ -52,7 +52,8 @@ export function createCallDesk(scope: RunScope, { reader, ready, tooManyCalls }:
   function issueTool(call: Extract<GuestCall, { kind: "tool" }>): void {
     const isOver = tools.calls.length >= scope.limits.calls;
     if (taking && !isOver) return tools.issue(call);
-    tools.refuse(call);
+    // A guest that is being ended may issue thousands more; these are enough to tell.
+    if (tools.calls.length < scope.limits.calls + maxRefused) tools.refuse(call);
     if (taking) tooManyCalls();
   }
 
@@ -75,6 +76,7 @@ export function createCallDesk(scope: RunScope, { reader, ready, tooManyCalls }:
   };
 }
 
+const maxRefused = 100;
 const undefinedResult: GuestCompletion["result"] = { kind: "value", value: encodeValue(undefined) };
 
 function createTimers({ seams }: RunScope, ready: (answered: Answered) => void) {

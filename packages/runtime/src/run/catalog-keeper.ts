@@ -13,7 +13,8 @@ export interface CatalogKeeper {
   readonly problems: readonly string[];
   /** Resolves when every source has been listed or failed. Never rejects. */
   ready(): Promise<void>;
-  readonly isReady: boolean;
+  /** Namespaces of sources that have neither been listed nor failed yet. */
+  readonly missing: readonly string[];
   stateOf(source: GateSource): SourceState;
   close(): void;
 }
@@ -45,7 +46,10 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
   const snapshot = createSnapshot(listed, () => emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems }));
   let isReady = false;
 
+  const settled = new Set<ListedSource>();
+
   function changed(one: ListedSource): void {
+    settled.add(one);
     teller.tell(one);
     if (isOpen) snapshot.rebuild();
   }
@@ -70,8 +74,8 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     get problems() {
       return snapshot.problems;
     },
-    get isReady() {
-      return isReady;
+    get missing() {
+      return isReady ? [] : others.filter((one) => !settled.has(one)).map(({ source }) => source.namespace ?? source.source.namespace);
     },
     ready: () => whenReady,
     stateOf: (source) => (listed.find((one) => one.source === source) ?? { state: source.source.state }).state,

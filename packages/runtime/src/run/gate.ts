@@ -1,16 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
-import type { CallOptions, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
+import type { CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
 import { createBroker } from "../broker/broker.ts";
 import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
-import { newId } from "../lib/new-id.ts";
+import { newId, pooledRandom } from "../lib/new-id.ts";
+import { race } from "../lib/race.ts";
 import { systemClock } from "../lib/system-clock.ts";
 import { minBudgetTokens } from "../result/shape-run.ts";
 import { createLazyTokenCounter } from "../result/token-counter.ts";
 import { createEventHub } from "../telemetry/event-hub.ts";
 import type { EventHub } from "../telemetry/event-hub.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
+import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { createCatalogViews } from "./catalog-view.ts";
 import { closeGate } from "./close-gate.ts";
 import { callDirectly } from "./direct-call.ts";
@@ -60,7 +62,7 @@ interface Parts {
 }
 
 function createParts(options: GateOptions, hub: EventHub): Parts {
-  const { journal, blobs, policy, approver, redactor, clock = systemClock(), random = randomBytes, defaults = {}, log } = options;
+  const { journal, blobs, policy, approver, redactor, clock = systemClock(), random = pooledRandom(randomBytes), defaults = {}, log } = options;
   const limits = createLimitRules(defaults.limits, defaults.maximums);
   budgetOf(defaults.budgetTokens, defaults);
   const observers = new Map<string, (event: GateEvent) => void>();
@@ -94,7 +96,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
 interface Composition extends Parts {
   readonly options: GateOptions;
   readonly hub: EventHub;
-  readonly keeper: Awaited<ReturnType<typeof createCatalogKeeper>>;
+  readonly keeper: CatalogKeeper;
 }
 
 function composeGate(composition: Composition): Gate {
@@ -109,7 +111,7 @@ function composeGate(composition: Composition): Gate {
   async function during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
     return await activity.during(signal, async (linked) => {
-      if (!keeper.isReady) await Promise.race([keeper.ready(), aborted(linked)]);
+      if (keeper.missing.length > 0) await readyOrLate(keeper, seams.clock, linked);
       return await work(linked);
     });
   }
@@ -174,15 +176,15 @@ function createActivity(): { during<Result>(signal: AbortSignal | undefined, wor
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** How long programs and calls wait for sources that are still connecting; then they go on without their tools. */
+const readyWaitMs = 10_000;
+
+async function readyOrLate(keeper: CatalogKeeper, clock: Clock, signal: AbortSignal): Promise<void> {
+  await race(() => keeper.ready(), { clock, timeoutMs: readyWaitMs, signal });
 }
 
 /** What a caller left open is filled in from the gate's defaults. */
-function createRequests({ options, limits, seams }: Composition, catalog: GateCatalog, defaultPrincipal: Principal) {
+function createRequests({ options, limits, seams, keeper }: Composition, catalog: GateCatalog, defaultPrincipal: Principal) {
   return {
     forRun(program: string, run: RunOptions, signal: AbortSignal): RunRequest {
       if (typeof program !== "string") throw new CallgateError("USAGE", `A program is a text, not ${program === null ? "null" : typeof program}`);
@@ -196,7 +198,7 @@ function createRequests({ options, limits, seams }: Composition, catalog: GateCa
         language: run.language ?? "typescript",
         lane: run.lane ?? "execute",
         limits: bounded.limits,
-        notices: bounded.lowered,
+        notices: [...bounded.lowered, ...keeper.missing.map((namespace) => `The source ${namespace} is still connecting; its tools are missing for now`)],
         budgetTokens: budgetOf(run.budgetTokens, options.defaults),
         taskId: run.taskId ?? principal.task,
         seed: seedOf(run.seed, seams),

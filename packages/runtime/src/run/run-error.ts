@@ -87,7 +87,7 @@ function detailsOf(error: GuestError): JsonObject | undefined {
 }
 
 /** code-mode 17: models go on using a variable of their previous program. */
-export function freshRunHint(name: string, definedBefore: (name: string) => string | undefined): string {
+function freshRunHint(name: string, definedBefore: (name: string) => string | undefined): string {
   const runId = definedBefore(name);
   if (runId === undefined) return "";
   return `. "${name}" was a variable of run ${runId}; each run is fresh and keeps none. Define it here, or read what that run returned: await results.read("result://${runId}/1")`;

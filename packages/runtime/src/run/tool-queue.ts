@@ -75,6 +75,7 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
       for (const { call } of waiting.slice(head)) {
         if (call.state === "queued" && (how === "abort" || call.effect === "read")) ledger.refuse(call);
       }
+      if (open === 0 && waiting.slice(head).every(({ call }) => call.state !== "queued")) return;
       perform.abort(how);
       const quiet = new Promise<void>((resolve) => idle.push(resolve));
       next();
