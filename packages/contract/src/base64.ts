@@ -3,7 +3,7 @@
 import { apply, codeAt, fromCharCode, SafeUint8Array, slice, subarray, typedLength } from "./value-intrinsics.ts";
 
 /** Thrown by nobody else; the decoder says what it means. */
-export class Base64Error extends Error {
+class Base64Error extends Error {
   override readonly name = "Base64Error";
 }
 
@@ -36,7 +36,7 @@ function digit(value: number): string {
   return slice(digits, value, value + 1);
 }
 
-/** Bytes of base64 with padding, and nothing else. Throws `Base64Error`. */
+/** Bytes of base64 with padding. Throws for anything else. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   if (text.length % 4 !== 0) return malformed();
   const padding = slice(text, -2) === "==" ? 2 : slice(text, -1) === "=" ? 1 : 0;

@@ -90,7 +90,7 @@ export interface EngineHooks {
 }
 
 /** The engine wanted to end the process: a broken invariant inside. The instance must be thrown away. */
-export class EngineAbort extends Error {
+class EngineAbort extends Error {
   override readonly name = "EngineAbort";
 }
 

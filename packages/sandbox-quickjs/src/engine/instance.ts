@@ -4,7 +4,7 @@ import { WebAssembly } from "./web-assembly.ts";
 import type { WasmMemory, WasmModule } from "./web-assembly.ts";
 import { engineImports, nameExports } from "./abi.ts";
 
-export const pageBytes = 65_536;
+const pageBytes = 65_536;
 /** What the build asks for at least: 16 MiB, most of it never touched. */
 export const initialPages = 256;
 

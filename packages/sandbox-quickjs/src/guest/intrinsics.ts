@@ -9,11 +9,11 @@ const { bind, call } = Function.prototype;
 export const uncurry: <F extends Method>(method: F) => Uncurried<F> = bind.bind(call) as never;
 
 export const { apply, ownKeys } = Reflect;
-export const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, keys, setPrototypeOf } = Object;
+export const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, keys } = Object;
 export const { isArray } = Array;
 export const { parse, stringify } = JSON;
-export const { floor, min, max } = Math;
-export const { isFinite, isInteger } = Number;
+export const { min } = Math;
+export const { isFinite } = Number;
 export const SafePromise = Promise;
 export const SafeError = Error;
 export const SafeTypeError = TypeError;
@@ -22,7 +22,6 @@ export const SafeMap = Map;
 export const SafeDate = Date;
 export const SafeUint8Array = Uint8Array;
 export const SafeProxy = Proxy;
-export const SafeString = String;
 export const { fromCharCode } = String;
 
 export const promiseThen = uncurry(Promise.prototype.then);
@@ -33,7 +32,6 @@ export const charCodeAt = uncurry(String.prototype.charCodeAt);
 export const codePointAt = uncurry(String.prototype.codePointAt);
 export const slice = uncurry(String.prototype.slice);
 export const indexOf = uncurry(String.prototype.indexOf);
-export const includes = uncurry(String.prototype.includes);
 export const toLowerCase = uncurry(String.prototype.toLowerCase);
 
 /** Whether `prototype` is on the chain of `value`; unlike `instanceof`, nothing can answer for it. */

@@ -4,7 +4,7 @@ import type { DriverCase } from "./driver-case.ts";
 import { startProgram, valueOf } from "./guest-harness.ts";
 
 /** Programs that try to leave something behind for the next run. */
-export const hostilePrograms: readonly string[] = [
+const hostilePrograms: readonly string[] = [
   "globalThis.leak = 1; return 1",
   "Object.prototype.leak = 1; Array.prototype.map = () => ['tainted']; return 1",
   "Promise.prototype.then = function () { return 1 }; return 1",

@@ -7,7 +7,7 @@ import { jobFor, startProgram, valueOf } from "./guest-harness.ts";
 const withHole = Object.assign([1], { 2: 3, length: 3 });
 
 /** Values that must come out of a program, and of a tool, as they went in. Source text → what the host must see. */
-export const valueTable: readonly (readonly [source: string, value: unknown])[] = [
+const valueTable: readonly (readonly [source: string, value: unknown])[] = [
   ["null", null], ["undefined", undefined], ["true", true], ["-0", -0], ["NaN", Number.NaN], ["Infinity", Number.POSITIVE_INFINITY], ["-Infinity", Number.NEGATIVE_INFINITY],
   ["0.1 + 0.2", 0.1 + 0.2], ["1e21", 1e21], ["5e-324", 5e-324], ["9007199254740993n", 9_007_199_254_740_993n], ["-1234567890123456789n", -1_234_567_890_123_456_789n],
   ["'text \\u20ac \\u{1f600} \\u0000 \\ud800'", "text € 😀 \0 \ud800"], ["''", ""], ["new Date(1234)", new Date(1234)], ["new Date(NaN)", new Date(Number.NaN)],
