@@ -60,7 +60,7 @@ function drain(input: NodeJS.ReadStream): void {
 }
 
 /** The question as a person reads it, from the operation alone. */
-export function renderQuestion(question: ApprovalQuestion, word: string, terminal: Pick<Terminal, "colors">): string {
+function renderQuestion(question: ApprovalQuestion, word: string, terminal: Pick<Terminal, "colors">): string {
   const { colors } = terminal;
   const effect = question.effect === "destructive" ? colors.red("destroys data") : "changes data";
   const args = visible(JSON.stringify(question.argsSummary, undefined, 2))

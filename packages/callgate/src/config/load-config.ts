@@ -32,7 +32,7 @@ export interface LoadedConfig {
   readonly folder: string;
 }
 
-export const configFileNames = ["callgate.config.ts", "callgate.config.mts", "callgate.config.js", "callgate.config.mjs", "callgate.jsonc", "callgate.json"] as const;
+const configFileNames = ["callgate.config.ts", "callgate.config.mts", "callgate.config.js", "callgate.config.mjs", "callgate.jsonc", "callgate.json"] as const;
 
 /** Finds the configuration in a folder or the nearest one above it. */
 export function findConfigFile(folder: string): string | undefined {
@@ -89,7 +89,7 @@ async function importConfig(file: string): Promise<CallgateConfig> {
 }
 
 /** Checks the JSON part of a configuration; `file` is how errors name it. */
-export function checkConfig(value: unknown, file: string): ConfigFile {
+function checkConfig(value: unknown, file: string): ConfigFile {
   const result = configSchema.safeParse(value);
   if (result.success) return result.data;
   const lines = result.error.issues.flatMap((issue) => describeIssue(issue));

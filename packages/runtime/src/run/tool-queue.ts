@@ -24,7 +24,6 @@ export interface ToolQueue {
 }
 
 export function createToolQueue(scope: RunScope, ended: (call: ToolCall, performed: PerformedCall) => void): ToolQueue {
-  const { limits, seams } = scope;
   const ledger = createLedger(scope);
   const waiting: { readonly call: ToolCall; args: IssuedTool["args"] | undefined }[] = [];
   const meter = createTokenMeter();
@@ -33,7 +32,7 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
   let [head, open] = [0, 0];
 
   function next(): void {
-    while (open < limits.concurrentCalls && head < waiting.length) {
+    while (open < scope.limits.concurrentCalls && head < waiting.length) {
       const first = waiting[head++];
       const { args } = first ?? {};
       if (first?.call.state !== "queued" || args === undefined) continue;
@@ -81,7 +80,7 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
       next();
       if (how === "drain" || open === 0) return await quiet;
       const grace = Promise.withResolvers<void>();
-      const timer = seams.clock.schedule(seams.settleGraceMs, grace.resolve);
+      const timer = scope.seams.clock.schedule(scope.seams.settleGraceMs, grace.resolve);
       await Promise.race([quiet, grace.promise]);
       timer.cancel();
       for (const resolve of idle.splice(0)) resolve();
