@@ -38,6 +38,11 @@ export interface GateOptions {
   /** Source of ids and seeds. Default: the operating system's. */
   readonly random?: RandomBytes;
   readonly defaults?: GateDefaults;
+  /**
+   * Loads the checker and the token table as soon as the sources are listed, so that the first program does not wait a
+   * second or more for them. For processes that live long. Default false.
+   */
+  readonly warm?: boolean;
   /** Where tools' log lines go. Default: nowhere. */
   readonly log?: (record: ToolLogRecord) => void;
   /** Hears of faults that have nobody else to go to: a listener that threw. Default: nowhere. */

@@ -117,3 +117,12 @@ describe("results of a gate", () => {
     await own.gate.close();
   });
 });
+
+test("a gate that is warmed has its checker loaded before the first program, and closes in the middle of it", async () => {
+  const warmed: number[] = [];
+  const checker = { language: "typescript" as const, check: () => Promise.reject(new Error("not asked")), warm: (namespaces: readonly unknown[]) => { warmed.push(namespaces.length); return Promise.resolve(); }, close: () => Promise.resolve() };
+  const own = await createTestGate(tools, { warm: true, checkers: [checker] });
+  await own.gate.ready();
+  await own.gate.close();
+  expect(warmed).toEqual([1]);
+});

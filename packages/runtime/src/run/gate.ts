@@ -105,6 +105,7 @@ function composeGate(composition: Composition): Gate {
   const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
   const activity = createActivity();
   const requests = createRequests(composition, catalog, defaultPrincipal);
+  if (options.warm === true) warmUp(composition, catalog, defaultPrincipal);
   let closed: Promise<void> | undefined;
 
   /** Runs `work` with a signal that aborts with the caller's and with the gate. */
@@ -151,6 +152,13 @@ function composeGate(composition: Composition): Gate {
       return closed;
     },
   };
+}
+
+function warmUp({ keeper, check, seams }: Composition, catalog: GateCatalog, principal: Principal): void {
+  keeper
+    .ready()
+    .then(() => Promise.all([check.warm(catalog.viewFor(principal).declarations("typescript")), seams.tokenCounter()]))
+    .catch(() => undefined); // The first program tries again, and tells.
 }
 
 /** Everything under way, so that closing can end it. */

@@ -34,10 +34,9 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
   function next(): void {
     while (open < scope.limits.concurrentCalls && head < waiting.length) {
       const first = waiting[head++];
-      const { args } = first ?? {};
-      if (first?.call.state !== "queued" || args === undefined) continue;
+      if (first?.args === undefined || first.call.state !== "queued") continue;
+      start(first.call, first.args);
       first.args = undefined;
-      start(first.call, args);
     }
     if (open === 0 && head >= waiting.length) for (const resolve of idle.splice(0)) resolve();
   }
