@@ -76,6 +76,11 @@ describe("callgate", { timeout: 120_000 }, () => {
     expect(existsSync(join(folder, "loaded"))).toBe(false);
   });
 
+  test("tool files are modules also where npm init said commonjs", () => {
+    const { callgate } = project({ "tools/notes.ts": tools, "package.json": '{ "type": "commonjs" }' });
+    expect(callgate(["--trust", "call", "notes.get", '{"id":1}'])).toMatchObject({ status: 0, stdout: '{\n  "text": "first"\n}\n', stderr: "" });
+  });
+
   test("run --json prints one object of a pinned shape", () => {
     const { callgate } = project({ "tools/notes.ts": tools });
     const { status, stdout } = callgate(["--trust", "--json", "run", "-"], "console.log('hi'); const note = await tools.notes.get({ id: 1 }); return note.text.length");
