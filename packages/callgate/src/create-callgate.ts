@@ -20,6 +20,8 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly folder?: string;
   /** Journal, blobs and keys. Default: the user's XDG state folder. */
   readonly stateFolder?: string;
+  /** Loads the checker and the token table ahead of the first program. For processes that live long. Default false. */
+  readonly warm?: boolean;
   /** Who is asked. Default: nobody, so that what asks is denied. */
   readonly approver?: Approver;
 }
@@ -59,6 +61,8 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     policy,
     approver: options.approver ?? denyingApprover(),
     redactor: createRedactor({ secrets: mcp.secrets, key: key.derive("redactor") }),
+    notices: journal.notices,
+    warm: options.warm ?? false,
     defaults: {
       principal: completePrincipal(options.principal ?? {}),
       ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),

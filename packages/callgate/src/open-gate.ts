@@ -17,6 +17,7 @@ export interface OpenGateOptions {
   readonly ensureTrust: (folder: string) => Promise<void>;
   readonly principal: PrincipalInput;
   readonly approver?: Approver;
+  readonly warm: boolean;
 }
 
 /**
@@ -35,6 +36,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     folder: loaded.folder,
     stateFolder: options.folders.state,
     sources: [...(config.sources ?? []), ...files],
+    warm: options.warm,
     principal: { ...config.principal, ...definedOnly(options.principal) },
     ...(options.approver === undefined ? {} : { approver: options.approver }),
   });

@@ -20,6 +20,14 @@ export interface GlobalOptions {
   readonly role?: readonly string[];
 }
 
+/** How a command uses its gate. */
+interface GateUse {
+  /** False where nobody may be asked. */
+  readonly interactive: boolean;
+  /** True for a process that lives long. */
+  readonly warm: boolean;
+}
+
 /** What a command is given: terminal, interruption, and a gate on demand. */
 export interface CommandContext {
   readonly terminal: Terminal;
@@ -28,8 +36,8 @@ export interface CommandContext {
   readonly options: GlobalOptions;
   readonly trust: TrustStore;
   readonly folders: ReturnType<typeof userFolders>;
-  /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. `interactive: false` asks nobody. */
-  withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: { readonly interactive: boolean }): Promise<Result>;
+  /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. */
+  withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: GateUse): Promise<Result>;
 }
 
 /** Builds the context of one command of this process. */
@@ -43,7 +51,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     options,
     trust,
     folders,
-    async withGate(use, how = { interactive: true }) {
+    async withGate(use, how = { interactive: true, warm: false }) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.
       const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
       const { createLiveView } = await import("./live-view.ts");
@@ -56,6 +64,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         folders,
         ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }),
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
+        warm: how.warm,
         ...(approver === undefined ? {} : { approver }),
       });
       try {

@@ -43,6 +43,8 @@ export interface GateOptions {
    * second or more for them. For processes that live long. Default false.
    */
   readonly warm?: boolean;
+  /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
+  readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */
   readonly log?: (record: ToolLogRecord) => void;
   /** Hears of faults that have nobody else to go to: a listener that threw. Default: nowhere. */

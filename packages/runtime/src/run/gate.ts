@@ -145,7 +145,7 @@ function composeGate(composition: Composition): Gate {
       return catalog.passThrough();
     },
     get problems() {
-      return keeper.problems;
+      return [...(options.notices ?? []), ...keeper.problems];
     },
     close() {
       closed ??= activity.end().then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));

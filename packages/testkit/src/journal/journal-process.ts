@@ -22,7 +22,7 @@ export interface JournalProcess {
 
 /** Starts `journal-child.ts` on a store. */
 export function startJournalProcess(opening: ChildOpening, scenario: "oneWrite" | "stream" | "many", runId: string): JournalProcess {
-  const script = fileURLToPath(new URL("./journal-child.ts", import.meta.url));
+  const script = fileURLToPath(new URL(`./journal-child.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url));
   const child = spawn(process.execPath, ["--no-warnings", script, opening.moduleUrl, opening.argument, scenario, runId], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit").then(() => undefined);
   const words: string[] = [];

@@ -35,6 +35,6 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       }
     },
     // A person at the terminal that started a server is not who its clients' calls should ask.
-    { interactive: false },
+    { interactive: false, warm: true },
   );
 }
