@@ -55,9 +55,9 @@ export function namespaceTypes(tools: readonly DeclaredTool[]): NamespaceTypes {
 function inputType({ member, spec }: DeclaredTool, names: TypeNames): TypeNode {
   const type = typeOfSchema(spec.input, { names, scope: `${pascal(member)}Input`, kinds: ["object"] });
   const open = type.kind === "object" && type.properties.length === 0 && type.indexes.every(({ key }) => key.kind === "any");
-  // A tool that declares no parameter and does not say that it takes any takes none.
+  // A tool whose list of parameters is empty, and that does not say that it takes others, takes none. Without any list it takes any.
   const unsaid = isRecord(spec.input) && ["additionalProperties", "patternProperties", "propertyNames"].every((key) => own(spec.input as Readonly<Record<string, unknown>>, key) === undefined);
-  return open && unsaid && isRecord(spec.input) && spec.input["type"] === "object" ? { ...openObject, indexes: [], closed: true } : type;
+  return open && unsaid && isRecord(spec.input) && spec.input["type"] === "object" && isRecord(spec.input["properties"]) ? { ...openObject, indexes: [], closed: true } : type;
 }
 
 function outputType({ member, spec }: DeclaredTool, names: TypeNames): TypeNode | undefined {
