@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Approver, Gate } from "@callgate/contract";
 import { loadConfig } from "./config/load-config.ts";
@@ -45,6 +46,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
 async function loadTrusted({ configFile, folder, folders, ensureTrust }: OpenGateOptions): Promise<LoadedConfig> {
   if (configFile === undefined) return { config: {}, file: undefined, folder };
   // The user's own configuration folder needs no further trust: who writes there is the user.
-  if (dirname(configFile) !== folders.config) await ensureTrust(dirname(configFile));
+  // A file that is not there is said to be missing, not untrusted: trusting its folder would not help.
+  if (existsSync(configFile) && dirname(configFile) !== folders.config) await ensureTrust(dirname(configFile));
   return await loadConfig(configFile);
 }

@@ -130,9 +130,16 @@ describe("callgate", { timeout: 120_000 }, () => {
     const { callgate } = project({ "tools/notes.ts": tools });
     const { runId } = runShape.parse(JSON.parse(callgate(["--trust", "--json", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]).stdout));
     expect(callgate(["runs", "ls"]).stdout).toContain(runId);
+    expect(callgate(["runs"])).toMatchObject({ status: 0, stdout: expect.stringContaining(runId) as string });
     expect(callgate(["runs", "show", runId]).stdout).toContain("notes.get");
     expect(callgate(["runs", "replay", runId])).toMatchObject({ status: 0, stdout: `${runId} replays equal; nothing was called\n` });
     expect(callgate(["runs", "show", "run_nope"]).stderr).toContain("There is no run run_nope");
+  });
+
+  test("search into a pipe cuts nothing", () => {
+    const description = "Read a note, ".repeat(9) + "by its id";
+    const { callgate } = project({ "tools/notes.ts": tools.replace("Read a note", description) });
+    expect(callgate(["--trust", "search"]).stdout).toContain(description);
   });
 
   test("describe and types show what a program is checked against", () => {
@@ -150,7 +157,9 @@ describe("callgate", { timeout: 120_000 }, () => {
     const { status, stdout, stderr } = callgate(["--trust", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]);
     expect([status, stdout]).toEqual([0, "first\n"]);
     expect(stderr).toContain("callgate-no-such-program");
-    expect(callgate(["doctor"]).status).toBe(1);
+    const doctor = callgate(["doctor"]);
+    expect(doctor.stdout).toContain("run the command by hand");
+    expect(doctor.status).toBe(1);
   });
 
   test("a broken configuration names file, line and fix", () => {
@@ -158,6 +167,18 @@ describe("callgate", { timeout: 120_000 }, () => {
     const { status, stderr } = callgate(["--trust", "search"]);
     expect(stderr).toContain('limts: unknown key; did you mean "limits"?');
     expect(status).toBe(2);
+  });
+
+  test("a configuration file that is not there is said to be missing, not untrusted", () => {
+    const { callgate } = project();
+    const { status, stderr } = callgate(["--config", "none.jsonc", "search"]);
+    expect(stderr).toContain("There is no configuration file");
+    expect(status).toBe(2);
+  });
+
+  test("doctor prints what is wrong in full", () => {
+    const { callgate } = project({ "callgate.jsonc": '{ "mcpServers": { "gone": { "command": "x", "env": { "TOKEN": "env:CALLGATE_NOT_SET" } } } }' });
+    expect(callgate(["--trust", "doctor"]).stdout).toContain("CALLGATE_NOT_SET, which is not set; set it");
   });
 
   test("Ctrl-C ends a run, and the journal knows how it stands", async () => {

@@ -136,7 +136,7 @@ function addFindCommands(program: Command, act: Act): void {
 
 function addRecordCommands(program: Command, act: Act): void {
   const runs = program.command("runs").description("the journal: list, show, replay, prune, erase runs");
-  runs.command("ls").option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
+  runs.command("ls", { isDefault: true }).option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
   runs.command("show").argument("<run>").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
   runs.command("replay").argument("<run>").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
   runs

@@ -1,7 +1,7 @@
 import type { Diagnostic, RunResult, ShapedValue } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
 import { callLine } from "./live-view.ts";
-import { duration, visible } from "./terminal.ts";
+import { counted, duration, visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What `run --json` prints: one object. Pinned by test; a field may be added, none changed. */
@@ -100,5 +100,5 @@ function summaryLine(result: RunResult, { colors }: Pick<Terminal, "colors">): s
   const paint = result.status === "completed" ? colors.green : colors.red;
   const carried = tokens.program + tokens.result;
   const meter = tokens.direct === 0 ? "" : ` · ${carried} tokens here, ${tokens.direct} as direct calls`;
-  return `${paint(result.status)} ${colors.dim(`${result.calls.length} calls · ${duration(result.durationMs)}${meter} · ${result.runId}`)}`;
+  return `${paint(result.status)} ${colors.dim(`${counted(result.calls.length, "call")} · ${duration(result.durationMs)}${meter} · ${result.runId}`)}`;
 }

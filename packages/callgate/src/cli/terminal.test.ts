@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cut, duration, visible } from "./terminal.ts";
+import { counted, cut, duration, visible } from "./terminal.ts";
 
 describe("visible", () => {
   test("out-002 a program cannot move the cursor or colour what a person reads", () => {
@@ -21,6 +21,12 @@ describe("cut", () => {
   test("ignores colours when a line fits, and drops them when it does not", () => {
     expect(cut("\u001b[31mred\u001b[39m", 3)).toBe("\u001b[31mred\u001b[39m");
     expect(cut("\u001b[31mred and more\u001b[39m", 5)).toBe("red …");
+  });
+});
+
+describe("counted", () => {
+  test("one is singular, all else plural", () => {
+    expect([0, 1, 2].map((count) => counted(count, "call"))).toEqual(["0 calls", "1 call", "2 calls"]);
   });
 });
 

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly outColors: Colors;
   /** Columns of the terminal; 100 where there is none. */
   readonly columns: number;
+  /** Columns that data on `out` is cut to: no bound where `out` is a pipe or file, whose reader wants all of it. */
+  readonly outColumns: number;
 }
 
 /** The terminal of this process. NO_COLOR and FORCE_COLOR are honoured. */
@@ -26,6 +28,7 @@ export function processTerminal(): Terminal {
     colors: picocolors.createColors(colorful(process.stderr)),
     outColors: picocolors.createColors(colorful(process.stdout)),
     columns: process.stderr.columns || process.stdout.columns || 100,
+    outColumns: process.stdout.isTTY ? process.stdout.columns || 100 : Number.POSITIVE_INFINITY,
   };
 }
 
@@ -41,6 +44,11 @@ export function visible(text: string): string {
 /** Cuts one line to a width, colours aside. */
 export function cut(line: string, width: number): string {
   return stripVTControlCharacters(line).length <= width ? line : `${Array.from(stripVTControlCharacters(line)).slice(0, Math.max(1, width - 1)).join("")}…`;
+}
+
+/** `1 call`, `2 calls`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** `83 ms`, `4.2 s`, `3 min 5 s`. */

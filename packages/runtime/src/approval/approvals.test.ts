@@ -142,7 +142,7 @@ describe("denyingApprover", () => {
   const question = { ...operation, approvalId: "apr_1", expiresAtMs: 1 };
 
   test("says which rule would allow the call", async () => {
-    expect(await denyingApprover().ask(question, never)).toEqual({ kind: "unavailable", help: 'Nobody can be asked here. To allow it always, add the rule { "allow": "crm.pay" } to the configuration; to be asked, run it where a person can answer.' });
+    expect(await denyingApprover().ask(question, never)).toEqual({ kind: "unavailable", help: 'To allow it always, add the rule { "allow": "crm.pay" } to the configuration; to be asked, run it where a person can answer.' });
   });
 
   test("says what it was given to say", async () => {

@@ -10,7 +10,7 @@ export function denyingApprover(help: (question: ApprovalQuestion) => string = r
 }
 
 function ruleHelp({ tool }: ApprovalQuestion): string {
-  return `Nobody can be asked here. To allow it always, add the rule { "allow": "${tool}" } to the configuration; to be asked, run it where a person can answer.`;
+  return `To allow it always, add the rule { "allow": "${tool}" } to the configuration; to be asked, run it where a person can answer.`;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
+import { counted } from "../terminal.ts";
 
 interface Finding {
   readonly check: string;
@@ -26,12 +27,17 @@ export async function doctorCommand(context: CommandContext): Promise<ExitCode> 
   const { terminal } = context;
   if (context.options.json === true) terminal.out(`${JSON.stringify(findings)}\n`);
   else {
-    const { colors } = terminal;
+    const colors = terminal.outColors;
     const marks = { ok: colors.green("ok"), warning: colors.yellow("warning"), failed: colors.red("failed") };
-    terminal.out(renderTable(["check", "", "found"], findings.map((finding) => [finding.check, marks[finding.state], finding.found]), { columns: terminal.columns, colors: terminal.outColors }));
-    for (const finding of findings) if (finding.fix !== undefined) terminal.out(`\n${finding.check}: ${finding.fix}\n`);
+    terminal.out(renderTable(["check", "", "found"], findings.map((finding) => [finding.check, marks[finding.state], firstLine(finding.found)]), { columns: terminal.outColumns, colors: terminal.outColors }));
+    // The table is cut to the terminal; what went wrong is needed in full.
+    for (const { check, state, found, fix } of findings) if (state !== "ok") terminal.out(`\n${check}: ${found}\n${fix === undefined ? "" : `  to do: ${fix}\n`}`);
   }
   return findings.some((finding) => finding.state === "failed") ? exitCodes.failed : exitCodes.ok;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n")[0] ?? "";
 }
 
 function nodeVersion(): Finding {
@@ -86,7 +92,7 @@ function sources(gate: Gate): readonly Finding[] {
   const findings = namespaces.map((view): Finding => {
     const check = `source ${view.namespace}`;
     return view.state.kind === "ready"
-      ? { check, state: "ok", found: `${view.kind}, ${view.toolCount} tools` }
+      ? { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` }
       : { check, state: "failed", found: "reason" in view.state ? view.state.reason : view.state.kind, fix: `check the entry "${view.namespace}" in the configuration` };
   });
   const problems = gate.problems.map((found): Finding => ({ check: "catalog", state: "warning", found }));

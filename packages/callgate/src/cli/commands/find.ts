@@ -19,7 +19,7 @@ export async function searchCommand(query: string, options: { readonly limit?: n
       terminal.err(query === "" ? "There are no tools; add an MCP server or a tools folder (callgate init)\n" : `No tool matches "${query}"; list all with callgate search\n`);
     } else {
       const rows = found.map((tool) => [tool.name, tool.spec.effect, visible(tool.line)]);
-      terminal.out(renderTable(["tool", "effect", "what it does"], rows, { columns: terminal.columns, colors: terminal.outColors }));
+      terminal.out(renderTable(["tool", "effect", "what it does"], rows, { columns: terminal.outColumns, colors: terminal.outColors }));
     }
     return Promise.resolve(exitCodes.ok);
   });

@@ -7,7 +7,7 @@ import type { ExitCode } from "../exit-codes.ts";
 import { callLine } from "../live-view.ts";
 import { renderReport, runJson } from "../render-run.ts";
 import { renderTable } from "../table.ts";
-import { duration, visible } from "../terminal.ts";
+import { counted, duration, visible } from "../terminal.ts";
 
 /** `callgate runs ls` */
 export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
@@ -16,7 +16,7 @@ export async function listRunsCommand(options: { readonly limit?: number }, cont
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify(runs)}\n`);
     else if (runs.length === 0) terminal.err("No runs yet\n");
-    else terminal.out(renderTable(["run", "status", "when", "calls", "time", "program"], runs.map(runRow), { columns: terminal.columns, colors: terminal.outColors }));
+    else terminal.out(renderTable(["run", "status", "when", "calls", "time", "program"], runs.map(runRow), { columns: terminal.outColumns, colors: terminal.outColors }));
     return exitCodes.ok;
   });
 }
@@ -43,7 +43,7 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   const { bold, dim } = terminal.outColors;
   const lines = [
     `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
-    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${run.callCount} calls`),
+    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}`),
     "",
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
@@ -103,7 +103,7 @@ export async function pruneRunsCommand(options: { readonly olderThan?: number; r
       ...(options.olderThan === undefined ? {} : { olderThanMs: Date.now() - options.olderThan * 86_400_000 }),
       ...(options.maxMib === undefined ? {} : { maxBytes: options.maxMib * 1024 * 1024 }),
     });
-    context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${pruned.runs} runs, ${pruned.bytes} bytes\n`);
+    context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${counted(pruned.runs, "run")}, ${counted(pruned.bytes, "byte")}\n`);
     return exitCodes.ok;
   });
 }

@@ -20,7 +20,7 @@ function trust(path: string, options: Parameters<typeof trustCommand>[1], contex
     const folders = store.list();
     if (json) terminal.out(`${JSON.stringify(folders)}\n`);
     else if (folders.length === 0) terminal.err("No folder is trusted\n");
-    else terminal.out(renderTable(["since", "folder"], folders.map((folder) => [folder.trustedAt.slice(0, 10), folder.path]), { columns: terminal.columns, colors: terminal.outColors }));
+    else terminal.out(renderTable(["since", "folder"], folders.map((folder) => [folder.trustedAt.slice(0, 10), folder.path]), { columns: terminal.outColumns, colors: terminal.outColors }));
     return exitCodes.ok;
   }
   if (options.remove === true) {
