@@ -75,3 +75,22 @@ describe("checkProgram", () => {
     expect(first(rejected("function log(t: any, c: any) { return t; }\nclass A { @log m() {} }\nreturn new A();"))).toBe("error DECORATOR_NOT_SUPPORTED 2:11 Decorators are not supported: the engine has none. Call the function on the class or method instead");
   });
 });
+
+describe("the library a program is checked against", () => {
+  test.each([
+    ["Object.groupBy", "return Object.groupBy([1, 2], (n) => (n > 1 ? 'a' : 'b'));"],
+    ["Map.groupBy", "return Map.groupBy([1, 2], (n) => n % 2).size;"],
+    ["Promise.withResolvers", "const { promise, resolve } = Promise.withResolvers();\nresolve(1);\nreturn await promise;"],
+    ["Promise.try", "return await Promise.try(() => 1);"],
+    ["set methods", "return [...new Set([1]).union(new Set([2]))];"],
+    ["iterator helpers", "return new Map([[1, 2]]).keys().map((key) => key + 1).toArray();"],
+    ["RegExp.escape", "return RegExp.escape('a.b');"],
+    ["isWellFormed", "return 'a'.isWellFormed();"],
+  ])("has what the guest has after ES2023: %s", (_name, text) => {
+    expect(accepted(text).diagnostics).toEqual([]);
+  });
+
+  test("has not what the guest lacks", () => {
+    expect(first(rejected("return await Array.fromAsync([1]);"))).toMatch(/^error TS/);
+  });
+});
