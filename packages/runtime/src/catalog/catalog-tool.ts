@@ -89,7 +89,7 @@ function hooksOf(tool: Tool): ToolHooks {
 const maxLineChars = 160;
 
 /** The first sentence of a text, in one line, at most 160 characters. */
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const flat = text.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, " ") ?? "";
   const end = /[.!?。](?=\s|$)/.exec(flat);
   return clip(end === null ? flat : flat.slice(0, end.index + 1), maxLineChars);

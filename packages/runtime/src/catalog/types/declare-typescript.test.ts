@@ -260,6 +260,18 @@ describe("declareTypeScript", () => {
     expectAgreement(closed({ a: true, b: false }, ["a"]), { good: [{ a: 1 }, { a: null }], bad: [{ a: 1, b: 1 }, {}] });
   });
 
+  test("stays small and compiles for schemas made to explode", () => {
+    const choice = (count: number, tag: string): JsonSchema => ({ anyOf: Array.from({ length: count }, (_branch, index) => closed({ [`${tag}${index}`]: { type: "string" } })) });
+    const wide = Array.from({ length: 8 }, (_part, index) => choice(12, `p${index}_`));
+    const byName = { allOf: wide.map((_part, index) => ({ $ref: `#/$defs/d${index}` })), $defs: Object.fromEntries(wide.map((part, index) => [`d${index}`, part])) };
+    const doubling = { $ref: "#/$defs/x0", $defs: Object.fromEntries(Array.from({ length: 40 }, (_level, index) => [`x${index}`, index === 39 ? { type: "string" } : { allOf: [{ $ref: `#/$defs/x${index + 1}` }, { anyOf: [{ $ref: `#/$defs/x${index + 1}` }, { $ref: `#/$defs/x${index + 1}` }] }] }])) };
+    for (const output of [{ allOf: wide }, byName, doubling] as JsonSchema[]) {
+      const text = declare(tool("f", { output }));
+      expect(text.length).toBeLessThan(60_000);
+      expect(compiler.errors(text, 'type T = Awaited<ReturnType<typeof import("tools/t").f>>;\nconst t: T = null as never; t;')).toEqual([]);
+    }
+  });
+
   test("prints a huge enum as its base type", () => {
     const values = Array.from({ length: 2_000 }, (_value, index) => `v${index}`);
     expect(declare(tool("f", { output: { enum: values } })).length).toBeLessThan(500);

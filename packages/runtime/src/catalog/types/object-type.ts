@@ -2,7 +2,7 @@ import { entriesOf, isRecord, isSchema, itemsOf, own, stringsOf } from "../schem
 import type { SchemaObject } from "../schema/json-schema.ts";
 import { docOf } from "./schema-doc.ts";
 import { refOf } from "../schema/schema-document.ts";
-import type { Conversion } from "./schema-to-type.ts";
+import type { Conversion } from "./conversion.ts";
 import { intersectionOf, neverType, openObject, unionOf, unknownType } from "./type-node.ts";
 import type { KeyPattern, ObjectNode, PropertyNode, TypeNode } from "./type-node.ts";
 

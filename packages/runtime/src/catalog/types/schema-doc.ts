@@ -2,7 +2,7 @@ import { isRecord, itemsOf, own } from "../schema/json-schema.ts";
 import type { SchemaObject } from "../schema/json-schema.ts";
 
 /** Longest description that goes into a declaration. */
-export const maxDocChars = 400;
+const maxDocChars = 400;
 
 /** Constraints that a static type cannot say, in the words of JSON Schema, in this order. */
 const constraintKeywords = [
@@ -32,7 +32,7 @@ function describe(schema: SchemaObject): string[] {
 }
 
 /** Constraints in one line, `minLength 1, maxLength 5`. */
-export function constraintsOf(schema: SchemaObject): string {
+function constraintsOf(schema: SchemaObject): string {
   const said = constraintKeywords.filter((keyword) => ["string", "number"].includes(typeof own(schema, keyword)) || own(schema, keyword) === true);
   const words = said.map((keyword) => (schema[keyword] === true ? keyword : `${keyword} ${clip(String(schema[keyword]), 120)}`));
   for (const keyword of ["readOnly", "writeOnly"]) if (own(schema, keyword) === true) words.push(keyword);

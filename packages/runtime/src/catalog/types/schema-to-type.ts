@@ -1,31 +1,18 @@
 import type { JsonSchema } from "@callgate/contract";
 import { isRecord, isSchema, itemsOf, own } from "../schema/json-schema.ts";
 import type { SchemaObject } from "../schema/json-schema.ts";
+import type { Conversion, JsonKind } from "./conversion.ts";
 import { objectType } from "./object-type.ts";
 import { normalizeDialect } from "../schema/normalize-dialect.ts";
 import { openSchema, refOf } from "../schema/schema-document.ts";
-import type { SchemaDocument } from "../schema/schema-document.ts";
 import { intersectionOf, neverType, nullType, openObject, unionOf, unknownType } from "./type-node.ts";
 import type { TypeNode } from "./type-node.ts";
 import type { TypeNames } from "./type-names.ts";
-
-/** The six JSON types, and integer as the narrower number. */
-export type JsonKind = "null" | "boolean" | "integer" | "number" | "string" | "array" | "object";
 
 const allKinds: readonly JsonKind[] = ["null", "boolean", "number", "string", "array", "object"];
 
 /** Enums past this many values are printed as their base type. */
 const maxEnumValues = 500;
-
-/** One conversion of one document; named types collect in `names`. */
-export interface Conversion {
-  readonly document: SchemaDocument;
-  readonly names: TypeNames;
-  /** Keeps the named types of two documents of one module apart. */
-  readonly scope: string;
-  /** The type of a value that `schema` accepts, given that its JSON type is one of `kinds`. */
-  convert(schema: unknown, kinds?: readonly JsonKind[]): TypeNode;
-}
 
 /**
  * The static type of a JSON Schema.
@@ -148,7 +135,7 @@ function referenceType(schema: SchemaObject, conversion: Conversion): TypeNode {
   const target = conversion.document.resolve(schema, ref);
   if (target === undefined) return unknownType;
   const hint = target.key === "" ? "Self" : (target.key.split("/").at(-1) ?? "Self");
-  return { kind: "name", name: conversion.names.nameFor({ key: `${conversion.scope}#${target.key}`, scope: conversion.scope, hint, convert: () => conversion.convert(target.schema) }) };
+  return conversion.names.nameFor({ key: `${conversion.scope}#${target.key}`, scope: conversion.scope, hint, convert: () => conversion.convert(target.schema) });
 }
 
 /** `allOf`, `anyOf`, `oneOf`, `if`: each says something about the same value, so what is known of it narrows them. */

@@ -1,5 +1,5 @@
 import { identifierOf } from "../naming.ts";
-import { intersectionOf, unionOf, unknownType } from "./type-node.ts";
+import { intersectionOf, unionOf, unknownType, widthOf } from "./type-node.ts";
 import type { TypeNode } from "./type-node.ts";
 
 export interface NameRequest {
@@ -18,7 +18,8 @@ export interface NamedType {
 
 /** The named types of one module, in the order they were first needed. */
 export interface TypeNames {
-  nameFor(request: NameRequest): string;
+  /** The name as a type; converts what is behind it when it is first asked for. */
+  nameFor(request: NameRequest): TypeNode;
   /** A name that is not taken, from the given one. */
   claim(wanted: string): string;
   /** All of them, with endless ones (`A = A | string`) cut at `unknown`. */
@@ -36,14 +37,15 @@ export function createTypeNames(): TypeNames {
     taken.add(name);
     return name;
   };
-  const nameFor = (request: NameRequest): string => {
+  const typeOf = (name: string): TypeNode => ({ kind: "name", name, width: widthOf(types.get(name) ?? unknownType) });
+  const nameFor = (request: NameRequest): TypeNode => {
     const known = byKey.get(request.key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return typeOf(known);
     const name = claim(`${pascal(request.scope)}${pascal(request.hint)}`);
     byKey.set(request.key, name);
     types.set(name, unknownType);
     types.set(name, request.convert());
-    return name;
+    return typeOf(name);
   };
   return { nameFor, claim, all: () => withoutEndless(types) };
 }

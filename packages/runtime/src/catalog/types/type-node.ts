@@ -4,8 +4,8 @@ export type TypeNode =
   | { readonly kind: "never" }
   | { readonly kind: "null" | "boolean" | "integer" | "number" | "string" }
   | { readonly kind: "literal"; readonly value: string | number | boolean }
-  /** A named type; see `TypeModule`. */
-  | { readonly kind: "name"; readonly name: string }
+  /** A named type of the module. `width` is that of the type behind it, as far as it was known. */
+  | { readonly kind: "name"; readonly name: string; readonly width: number }
   | { readonly kind: "array"; readonly items: TypeNode }
   | { readonly kind: "tuple"; readonly items: readonly { readonly type: TypeNode; readonly optional: boolean }[]; readonly rest: TypeNode | undefined }
   | ObjectNode
@@ -37,8 +37,8 @@ export const nullType: TypeNode = { kind: "null" };
 export const openObject: ObjectNode = { kind: "object", properties: [], indexes: [{ key: { kind: "any" }, type: unknownType }], closed: false };
 
 /** One string per type; equal for equal types. Documentation does not count. */
-export function typeKey(type: TypeNode): string {
-  return JSON.stringify(type, (key, value: unknown) => (key === "doc" ? undefined : value));
+function typeKey(type: TypeNode): string {
+  return JSON.stringify(type, (key, value: unknown) => (key === "doc" || key === "width" ? undefined : value));
 }
 
 /** The union of types: flat, without repetitions and without what a wider member already covers. */
@@ -65,9 +65,35 @@ export function intersectionOf(types: readonly TypeNode[]): TypeNode {
     if (type.kind !== "unknown") members = addMember(members, type);
   }
   if (members.some(({ kind }) => kind === "never")) return neverType;
-  const [first] = members;
+  const kept = withinWidth(members);
+  const [first] = kept;
   if (first === undefined) return unknownType;
-  return members.length === 1 ? first : { kind: "intersection", members };
+  return kept.length === 1 ? first : { kind: "intersection", members: kept };
+}
+
+/**
+ * Widest intersection that is written down. A compiler multiplies its unions out and gives up at 100,000 members, and
+ * with it on every program that can see the tool; past this the widest unions are left to validation.
+ */
+const maxWidth = 1_000;
+
+function withinWidth(members: readonly TypeNode[]): readonly TypeNode[] {
+  let product = members.reduce((sum, member) => sum * widthOf(member), 1);
+  const byWidth = [...members].sort((a, b) => widthOf(b) - widthOf(a));
+  const left = new Set<TypeNode>();
+  for (const member of byWidth) {
+    if (product <= maxWidth) break;
+    left.add(member);
+    product /= widthOf(member);
+  }
+  return members.filter((member) => !left.has(member));
+}
+
+/** Members of a type when it is written as one union. */
+export function widthOf(type: TypeNode): number {
+  if (type.kind === "name") return type.width;
+  if (type.kind === "union") return type.members.reduce((sum, member) => sum + widthOf(member), 0);
+  return type.kind === "intersection" ? type.members.reduce((product, member) => product * widthOf(member), 1) : 1;
 }
 
 function addMember(members: readonly TypeNode[], type: TypeNode): TypeNode[] {
@@ -78,11 +104,15 @@ function addMember(members: readonly TypeNode[], type: TypeNode): TypeNode[] {
   return [...members, type];
 }
 
+/** Unions are multiplied out up to this many pairs, where it makes the text plainer. */
+const maxMultiplied = 64;
+
 /** One type for two, or undefined when only `A & B` says it. */
 function intersectTwo(a: TypeNode, b: TypeNode): TypeNode | undefined {
   if (typeKey(a) === typeKey(b)) return a;
   if (a.kind === "object" && b.kind === "object") return mergeObjects(a, b);
   const [ka, kb] = [jsonKind(a), jsonKind(b)];
+  if (widthOf(a) * widthOf(b) > maxMultiplied) return undefined;
   if (a.kind === "union" && isFlat(a) && (kb !== undefined || b.kind === "union")) return narrowUnion(a, b);
   if (b.kind === "union" && isFlat(b) && ka !== undefined) return narrowUnion(b, a);
   if (ka === undefined || kb === undefined) return undefined;

@@ -6,8 +6,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { digestOf } from "../../lib/digest.ts";
 import { isRecord, own, subschemas } from "../schema/json-schema.ts";
+import type { SchemaObject } from "../schema/json-schema.ts";
 import { tolerantPattern } from "./schema-pattern.ts";
 import type { SchemaPattern } from "./schema-pattern.ts";
+import { stepKeyword } from "./step-budget.ts";
+import type { StepBudget } from "./step-budget.ts";
 
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
@@ -26,21 +29,39 @@ export function dialectOf(schema: JsonSchema): Dialect {
   return writesOldTuples(schema) ? "draft-07" : "2020-12";
 }
 
-function writesOldTuples(root: unknown): boolean {
+function writesOldTuples(schema: JsonSchema): boolean {
+  return someSchema(schema, (at) => Array.isArray(own(at, "items")));
+}
+
+function someSchema(root: JsonSchema, holds: (schema: SchemaObject) => boolean): boolean {
   const open: unknown[] = [root];
   for (let schema = open.pop(); schema !== undefined; schema = open.pop()) {
     if (!isRecord(schema)) continue;
-    if (Array.isArray(own(schema, "items"))) return true;
+    if (holds(schema)) return true;
     open.push(...subschemas(schema).map((sub) => sub.schema));
   }
   return false;
+}
+
+export interface AjvSetup {
+  readonly dialect: Dialect;
+  /** False skips the bookkeeping for `unevaluated*`, for which every branch of a choice must be tried even after one fits. */
+  readonly unevaluated: boolean;
+  readonly options?: Options;
+  readonly budget?: StepBudget;
+}
+
+/** The set-up for one schema, as it was written. */
+export function setupFor(schema: JsonSchema): AjvSetup {
+  const unevaluated = someSchema(schema, (at) => Object.hasOwn(at, "unevaluatedProperties") || Object.hasOwn(at, "unevaluatedItems"));
+  return { dialect: dialectOf(schema), unevaluated };
 }
 
 /**
  * An Ajv for one schema. It never writes into data, counts own properties only (`required: ["toString"]` is not met by
  * every object), ignores formats and keywords it does not know, and fetches nothing.
  */
-export function ajvFor(dialect: Dialect, options: Options = {}): Ajv {
+export function ajvFor({ dialect, unevaluated, options, budget }: AjvSetup): Ajv {
   const all: Options = {
     strict: false,
     logger: false,
@@ -48,13 +69,17 @@ export function ajvFor(dialect: Dialect, options: Options = {}): Ajv {
     validateSchema: false,
     ownProperties: true,
     messages: false,
-    verbose: true,
     code: { regExp: patternEngine() },
     ...options,
   };
   const ajv = dialect === "draft-07" ? new AjvDraft07(all) : dialect === "2019-09" ? new Ajv2019(all) : new Ajv2020(all);
+  // The classes of the later dialects force it on.
+  ajv.opts.unevaluated = unevaluated;
   addFormats.default(ajv);
   useLinearUniqueItems(ajv);
+  // Before any reference: a keyword after one that failed is never reached.
+  const before = dialect === "draft-07" ? "$ref" : "$dynamicAnchor";
+  if (budget !== undefined) ajv.addKeyword({ keyword: stepKeyword, before, validate: () => budget.step() });
   return ajv;
 }
 

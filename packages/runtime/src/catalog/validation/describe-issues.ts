@@ -1,16 +1,18 @@
 import type { JsonSchema, ParseIssue } from "@callgate/contract";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import { nearestNames } from "../../lib/nearest-names.ts";
-import { escapePointer, isRecord, itemsOf, own } from "../schema/json-schema.ts";
+import { escapePointer, isRecord, itemsOf, own, subschemas } from "../schema/json-schema.ts";
 import { ajvFor } from "./ajv-for-schema.ts";
-import type { Dialect } from "./ajv-for-schema.ts";
+import type { AjvSetup } from "./ajv-for-schema.ts";
+import { countNodes } from "./step-budget.ts";
 import { expectedOf, got, nameList, valueList } from "./issue-words.ts";
 
 /** Values of more nodes than this get their first issue only: collecting all would cost what the value costs. */
 const maxNodesForAllIssues = 20_000;
 
-/** Unions inside unions are explained this deep. */
+/** Unions inside unions are explained this deep, and this many branches are asked in all. */
 const maxUnionDepth = 6;
+const maxAttempts = 500;
 
 /** Says what is wrong with a value that a schema refused, made for repair: place, what was expected, what was there, nearest names. */
 export interface IssueDescriber {
@@ -19,22 +21,26 @@ export interface IssueDescriber {
 
 interface Explanation {
   readonly ajv: Ajv;
-  /** Validators of single branches, by their place in the schema. */
+  /** Where each list of branches stands in the schema. Ajv's own `schemaPath` starts anew at every reference. */
+  readonly places: ReadonlyMap<unknown, string>;
+  /** Validators of single branches, by their place. */
   readonly branches: Map<string, ValidateFunction | undefined>;
+  /** Branches that may still be asked for this value; nested unions would otherwise multiply. */
+  attemptsLeft: number;
 }
 
 /** Key under which the whole schema is known, so that one branch of a union can be asked alone. */
 const rootKey = "callgate:root";
 
-export function createIssueDescriber(schema: JsonSchema, dialect: Dialect): IssueDescriber {
+export function createIssueDescriber(schema: JsonSchema, setup: AjvSetup): IssueDescriber {
   const explanations = new Map<boolean, { explanation: Explanation; check: ValidateFunction }>();
   const open = (allErrors: boolean) => {
     const known = explanations.get(allErrors);
     if (known !== undefined) return known;
-    const ajv = ajvFor(dialect, { allErrors });
+    const ajv = ajvFor({ ...setup, options: { allErrors, verbose: true } });
     ajv.addSchema(schema, rootKey);
     const check = ajv.getSchema(rootKey) ?? ajv.compile(schema);
-    const opened = { explanation: { ajv, branches: new Map<string, ValidateFunction | undefined>() }, check };
+    const opened = { explanation: { ajv, places: unionPlaces(schema), branches: new Map<string, ValidateFunction | undefined>(), attemptsLeft: 0 }, check };
     explanations.set(allErrors, opened);
     return opened;
   };
@@ -42,23 +48,10 @@ export function createIssueDescriber(schema: JsonSchema, dialect: Dialect): Issu
     describe(value) {
       const { explanation, check } = open(countNodes(value, maxNodesForAllIssues) <= maxNodesForAllIssues);
       check(value);
+      explanation.attemptsLeft = maxAttempts;
       return describeErrors(check.errors ?? [], explanation, 0);
     },
   };
-}
-
-function countNodes(value: unknown, bound: number): number {
-  let count = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0 && count <= bound) {
-    const next = open.pop();
-    count += 1;
-    if (Array.isArray(next)) {
-      if (next.length > bound) return next.length;
-      for (const item of next) open.push(item);
-    } else if (typeof next === "object" && next !== null) open.push(...Object.values(next));
-  }
-  return count;
 }
 
 /** One issue per place and fault. The errors of a union's branches are replaced by those of the branch that was meant. */
@@ -88,7 +81,7 @@ function describeUnion(error: ErrorObject, explanation: Explanation, depth: numb
   if (error.keyword === "oneOf" && Array.isArray((error.params as { passingSchemas?: unknown }).passingSchemas)) {
     return [{ path: error.instancePath, message: `matches more than one of ${branches.length} alternatives that exclude each other; leave out what belongs to the others` }];
   }
-  const attempts = depth >= maxUnionDepth ? [] : branches.flatMap((branch, index) => attempt(branch, `${error.schemaPath}/${index}`, { error, explanation, depth }));
+  const attempts = depth >= maxUnionDepth ? [] : branches.flatMap((branch, index) => attempt(branch, index, { error, explanation, depth }));
   const [best, second] = attempts.sort((a, b) => a.distance - b.distance);
   if (best !== undefined && (second === undefined || best.distance < second.distance || JSON.stringify(best.issues) === JSON.stringify(second.issues))) {
     return best.issues.map((issue) => ({ path: error.instancePath + issue.path, message: issue.message }));
@@ -105,9 +98,11 @@ interface Attempt {
 }
 
 /** Asks one branch alone how far the value is from it. */
-function attempt(branch: unknown, place: string, { error, explanation, depth }: { error: ErrorObject; explanation: Explanation; depth: number }): Attempt[] {
-  if (!isRecord(branch)) return [];
-  const check = branchValidator(place, explanation);
+function attempt(branch: unknown, index: number, { error, explanation, depth }: { error: ErrorObject; explanation: Explanation; depth: number }): Attempt[] {
+  if (!isRecord(branch) || explanation.attemptsLeft <= 0) return [];
+  explanation.attemptsLeft -= 1;
+  const list = explanation.places.get(error.schema);
+  const check = list === undefined ? undefined : branchValidator(`${list}/${index}`, explanation);
   if (check === undefined || check(error.data) === true) return [];
   const errors = check.errors ?? [];
   const issues = describeErrors(errors, explanation, depth + 1);
@@ -119,7 +114,7 @@ function attempt(branch: unknown, place: string, { error, explanation, depth }: 
 function branchValidator(place: string, { ajv, branches }: Explanation): ValidateFunction | undefined {
   if (!branches.has(place)) {
     try {
-      branches.set(place, ajv.compile({ $ref: place.startsWith("#") ? `${rootKey}${encodeFragment(place)}` : place }));
+      branches.set(place, ajv.compile({ $ref: `${rootKey}#${place}` }));
     } catch {
       branches.set(place, undefined);
     }
@@ -127,8 +122,19 @@ function branchValidator(place: string, { ajv, branches }: Explanation): Validat
   return branches.get(place);
 }
 
-function encodeFragment(place: string): string {
-  return `#${encodeURI(decodeURI(place.slice(1)))}`;
+/** URI fragments of all `anyOf` and `oneOf` lists. */
+function unionPlaces(root: JsonSchema): Map<unknown, string> {
+  const places = new Map<unknown, string>();
+  const open: { schema: unknown; place: string }[] = [{ schema: root, place: "" }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { schema, place } = next;
+    if (!isRecord(schema)) continue;
+    for (const keyword of ["anyOf", "oneOf"]) places.set(own(schema, keyword), `${place}/${keyword}`);
+    for (const sub of subschemas(schema)) {
+      open.push({ schema: sub.schema, place: place + sub.path.map((key) => `/${encodeURIComponent(escapePointer(key).toWellFormed())}`).join("") });
+    }
+  }
+  return places;
 }
 
 /** One error of Ajv (with `verbose`) in words. Empty for those that only say that another one happened. */

@@ -11,7 +11,7 @@ import { readPattern } from "./schema-pattern.ts";
 import { normalizeDialect } from "../schema/normalize-dialect.ts";
 
 /** A schema larger than this is refused: someone would have to carry it into every check. */
-export const maxSchemaChars = 1024 * 1024;
+const maxSchemaChars = 1024 * 1024;
 /** Nesting of a schema as JSON. */
 export const maxSchemaDepth = 100;
 
@@ -61,7 +61,7 @@ export interface SpecParser {
 export function createSpecParser(): SpecParser {
   const metaSchemas = new Map<Dialect, Ajv>();
   const metaFor = (dialect: Dialect): Ajv => {
-    const known = metaSchemas.get(dialect) ?? ajvFor(dialect, { meta: true, validateSchema: true, allErrors: true });
+    const known = metaSchemas.get(dialect) ?? ajvFor({ dialect, unevaluated: true, options: { meta: true, validateSchema: true, allErrors: true, verbose: true } });
     metaSchemas.set(dialect, known);
     return known;
   };

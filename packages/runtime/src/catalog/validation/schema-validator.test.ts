@@ -99,6 +99,29 @@ describe("createSchemaValidator against hostile schemas and values", () => {
     expect(issues(hostile, { a: "aaa", b: "c" })).toEqual(['/b: must match the pattern "^b$", got string "c"']);
   });
 
+  const nested = (levels: number, branches: number): JsonSchema => ({
+    $ref: "#/$defs/l0",
+    $defs: Object.fromEntries(
+      Array.from({ length: levels + 1 }, (_level, index) => [
+        `l${index}`,
+        index === levels ? { type: "string" } : { anyOf: Array.from({ length: branches }, () => ({ type: "object", properties: { a: { $ref: `#/$defs/l${index + 1}` } }, required: ["a"] })) },
+      ]),
+    ),
+  });
+  const wrapped = (levels: number, leaf: unknown): unknown => Array.from({ length: levels }).reduce((inner) => ({ a: inner }), leaf);
+
+  test("gives up on choices that multiply, and still accepts and explains where they do not", () => {
+    expect(issues(nested(12, 12), wrapped(12, 1))).toEqual([": the tool's own schema cannot be used: checking the value against it takes more than 100000 steps"]);
+    expect(issues(nested(12, 12), wrapped(12, "x"))).toEqual([]);
+    expect(issues(nested(3, 3), wrapped(3, 1))).toEqual(["/a/a/a: expected string, got number 1"]);
+    expect(issues(nested(4, 12), wrapped(4, 1))).toEqual([": does not match the schema"]);
+  });
+
+  test("allows a large value as many steps as it needs", () => {
+    const list: JsonSchema = { type: "array", items: { $ref: "#/$defs/row" }, $defs: { row: { type: "object", properties: { a: { $ref: "#/$defs/text" }, b: { $ref: "#/$defs/text" } } }, text: { type: "string" } } };
+    expect(issues(list, Array.from({ length: 150_000 }, () => ({ a: "x", b: "y" })))).toEqual([]);
+  });
+
   test("compares many items in linear time", () => {
     const rows = Array.from({ length: 100_000 }, (_row, index) => ({ id: index }));
     expect(issues({ type: "array", uniqueItems: true }, rows)).toEqual([]);
