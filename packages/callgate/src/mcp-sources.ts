@@ -1,8 +1,8 @@
-import { CallgateError } from "@callgate/contract";
 import type { Effect, Source } from "@callgate/contract";
 import { createMcpSource } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/config-schema.ts";
 import { resolveReferences } from "./config/secret-references.ts";
+import { failedSource } from "./failed-source.ts";
 
 /** Sources of the `mcpServers` block, and the secrets among their settings. */
 export interface McpSources {
@@ -11,33 +11,49 @@ export interface McpSources {
 }
 
 /**
- * Makes a source of every server that is not disabled. Nothing is started before it is needed.
+ * Makes a source of every server that is not disabled. Nothing is started before it is needed. A server whose settings
+ * lead nowhere (a secret that is not set, a kind of server that is not supported) is a source that is `down`.
  *
  * @param folder where relative paths start
- *
- * Errors: `CallgateError` CONFIG_INVALID for a reference that leads nowhere, or a server that is reached by URL.
  */
 export function mcpSources(servers: Readonly<Record<string, McpServerConfig>>, folder: string, env: NodeJS.ProcessEnv): McpSources {
   const secrets: string[] = [];
-  const sources: McpSources["sources"][number][] = [];
-  for (const [key, server] of Object.entries(servers)) {
-    if (server.disabled === true) continue;
-    if (server.command === undefined) {
-      throw new CallgateError("CONFIG_INVALID", `mcpServers.${key}: servers reached by url are not supported yet; start it with a command (e.g. a bridge such as mcp-remote), or set "disabled": true`);
-    }
+  const sources = Object.entries(servers).flatMap(([key, server]) => {
+    if (server.disabled === true) return [];
+    const source = sourceOf(key, server, { folder, env, secrets });
+    return [{ source, trusted: server.trustAnnotations ?? false, overrides: server.effects ?? {} }];
+  });
+  return { sources, secrets };
+}
+
+interface Host {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Gathers what must never be shown. */
+  readonly secrets: string[];
+}
+
+function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }: Host): Source {
+  const namespace = server.namespace ?? key;
+  if (server.command === undefined) {
+    return failedSource(namespace, `mcpServers.${key}: servers reached by url are not supported yet; start it with a command (e.g. a bridge such as mcp-remote), or set "disabled": true`);
+  }
+  let values: Readonly<Record<string, string>>;
+  try {
     const resolved = resolveReferences(server.env ?? {}, `mcpServers.${key}.env`, { env, folder });
     secrets.push(...resolved.secrets);
-    const source = createMcpSource({
-      namespace: server.namespace ?? key,
-      command: server.command,
-      args: server.args ?? [],
-      env: resolved.values,
-      cwd: server.cwd ?? folder,
-      ...(server.purpose === undefined ? {} : { purpose: server.purpose }),
-      ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
-      ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),
-    });
-    sources.push({ source, trusted: server.trustAnnotations ?? false, overrides: server.effects ?? {} });
+    values = resolved.values;
+  } catch (fault) {
+    return failedSource(namespace, fault instanceof Error ? fault.message : String(fault));
   }
-  return { sources, secrets };
+  return createMcpSource({
+    namespace,
+    command: server.command,
+    args: server.args ?? [],
+    env: values,
+    cwd: server.cwd ?? folder,
+    ...(server.purpose === undefined ? {} : { purpose: server.purpose }),
+    ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
+    ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),
+  });
 }

@@ -18,4 +18,9 @@ describe("functionSource", () => {
   test("refuses a tool without a name", () => {
     expect(() => functionSource({ namespace: "crm", tools: [tool("")] })).toThrow('A tool of namespace "crm" has no name');
   });
+
+  test("refuses tools that are not a list", () => {
+    const untyped: unknown = { namespace: "crm", tools: { a: tool("a") } };
+    expect(() => functionSource(untyped as Parameters<typeof functionSource>[0])).toThrow('The tools of namespace "crm" are not a list; write crm: [tool, ...]');
+  });
 });

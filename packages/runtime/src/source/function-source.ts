@@ -11,9 +11,12 @@ export interface FunctionSourceOptions {
 /**
  * Tools made with `defineTool`, as a source. It is always ready and never changes.
  *
- * Errors: `CallgateError` TOOL_DUPLICATE when two tools have one name, TOOL_INVALID when one has none.
+ * Errors: `CallgateError` TOOL_DUPLICATE when two tools have one name, TOOL_INVALID when one has none or
+ * `tools` is no list.
  */
 export function functionSource(options: FunctionSourceOptions): Source {
+  const given: unknown = options.tools;
+  if (!Array.isArray(given)) throw new CallgateError("TOOL_INVALID", `The tools of namespace "${options.namespace}" are not a list; write ${options.namespace}: [tool, ...]`);
   const byName = new Map<string, Tool>();
   for (const tool of options.tools) {
     if (tool.name === "") throw new CallgateError("TOOL_INVALID", `A tool of namespace "${options.namespace}" has no name; give it one`);
