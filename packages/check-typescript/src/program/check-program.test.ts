@@ -94,3 +94,16 @@ describe("the library a program is checked against", () => {
     expect(first(rejected("return await Array.fromAsync([1]);"))).toMatch(/^error TS/);
   });
 });
+
+describe("words that were widened to text", () => {
+  test.each([
+    'const query = { status: "open" };\nreturn (await tools.documents.list_documents(query)).items.length;',
+    'let n = 0;\nfor (const status of ["open", "closed"]) n += (await tools.documents.list_documents({ status })).items.length;\nreturn n;',
+  ])("are warned of and left to the tool's schema: %j", (text) => {
+    expect(accepted(text).diagnostics.filter(({ severity }) => severity !== "advice").map(({ severity }) => severity)).toEqual(["warning"]);
+  });
+
+  test("a word that is written out and is none of the tool's stays an error", () => {
+    expect(first(rejected('return await tools.documents.list_documents({ status: "opn" });'))).toContain("error");
+  });
+});

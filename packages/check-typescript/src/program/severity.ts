@@ -83,6 +83,9 @@ function assigning(diagnostic: ts.Diagnostic, node: ts.Node, context: Judged): "
   const inner = innermost(diagnostic.messageText);
   // `string | undefined` where a string is needed: the value may well be there. A plain undefined never is.
   if (typeof diagnostic.messageText !== "string" && /^Type '(?:undefined|null)' is not assignable/.test(inner)) return "warning";
+  // A text whose type was widened on the way (`const query = { status: "open" }`) may well be one of the words; the tool's
+  // schema judges it before anything happens. A word that is written out and is none of them stays an error.
+  if (/^Type '(?:string|number)' is not assignable to type '(?:"[^"]*"|-?\d+)(?: \| (?:"[^"]*"|-?\d+|null|undefined))*'\.?$/.test(inner)) return "warning";
   const call = callAround(node);
   if (call === undefined || context.uses.callOf(call) !== undefined) return "error";
   const declaration = context.compiled.checker.getResolvedSignature(call)?.declaration;
