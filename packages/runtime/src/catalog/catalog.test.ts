@@ -1,4 +1,5 @@
-import type { Effect, Source, SourceTool, Tool } from "@callgate/contract";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { Effect, JsonSchema, Source, SourceTool, Tool } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../source/define-tool.ts";
@@ -21,7 +22,23 @@ const issue = tool("create-issue", {
   output: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] },
 });
 
+const catalogs = new URL("../../../../../shared/data/mcp/", import.meta.url);
+
 describe("createCatalog", () => {
+  test.skipIf(!existsSync(catalogs))("holds the tools of 22 real MCP servers at once, each under its namespace (skipped without ../shared/data/mcp)", () => {
+    const listings = readdirSync(catalogs).filter((name) => name !== "servers.json").map((file) => {
+      const { tools } = JSON.parse(readFileSync(new URL(file, catalogs), "utf8")) as { tools: { name: string; description?: string; inputSchema: JsonSchema }[] };
+      return listing(file.replace(/\.json$/, ""), tools.map(({ name, description, inputSchema }) => tool(name, { description: description ?? "", input: inputSchema })));
+    });
+    const catalog = createCatalog(listings);
+    const members = catalog.tools.map(({ member }) => member);
+    expect(catalog.namespaces.length).toBeGreaterThanOrEqual(22);
+    expect(catalog.tools.length).toBe(listings.reduce((sum, one) => sum + one.listing.tools.length, 0));
+    // The names do collide between servers: without this the namespaces would prove nothing.
+    expect(new Set(members).size).toBeLessThan(members.length);
+    for (const one of catalog.tools) expect(catalog.resolve(one.name)).toBe(one);
+  });
+
   test("resolves exact qualified identifiers only", () => {
     const catalog = createCatalog([listing("my-tracker", [issue])]);
     expect(catalog.resolve("my_tracker.create_issue")?.tool.name).toBe("create-issue");

@@ -9,6 +9,14 @@ describe("digestOf", () => {
     expect(digestOf({})).toBe("sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
   });
 
+  test("out-017: one meaning has one digest; other types and other normal forms have others", () => {
+    expect(digestOf({ b: 1, a: 2 })).toBe(digestOf({ a: 2, b: 1 }));
+    expect(digestOf(JSON.parse("1.0"))).toBe(digestOf(1));
+    const different: readonly unknown[] = [1, "1", true, "true", null, "null", [1], { "\u00e9": 1 }, { "e\u0301": 1 }];
+    expect(new Set(different.map(digestOf)).size).toBe(different.length);
+    expect(() => digestOf(JSON.parse("1e400"))).toThrow("Cannot digest");
+  });
+
   test("out-006: has a digest for half a surrogate pair, and no other text has the same", () => {
     const values = ["\ud800", "\ud801", "\ufffd", "\\ud800", "\\\\ud800", "surrogates:\ud800", ["\ud800"], { "\ud800": 1 }, { "\\ud800": 1 }];
     expect(new Set(values.map(digestOf)).size).toBe(values.length);
