@@ -9,7 +9,7 @@ import { competitors } from "./competitors.mjs";
 import { scenarios } from "./scenarios.mjs";
 
 const rounds = Number(process.argv.find((argument) => argument.startsWith("--rounds="))?.slice(9) ?? 3);
-const timeoutMs = 90_000;
+const timeoutMs = 25_000;
 const child = fileURLToPath(new URL("./competitor.mjs", import.meta.url));
 
 function start(name) {

@@ -98,11 +98,11 @@ describe("openDatabase", () => {
 
   test("looks at every page after a process died, and keeps damage deep in the file aside", async () => {
     const folder = await recordedFolder(60);
-    const child = startJournalProcess({ moduleUrl: new URL("./fixtures/open-journal.ts", import.meta.url).href, argument: folder }, "stream", "s");
+    const child = startJournalProcess({ moduleUrl: new URL("./fixtures/open-journal.ts", import.meta.url).href, argument: folder }, { name: "stream" }, "s");
     await child.said("3");
     await child.kill("SIGKILL");
     (await openJournal(folder)).notices.forEach((notice) => expect.fail(notice)); // A death alone is no damage.
-    const again = startJournalProcess({ moduleUrl: new URL("./fixtures/open-journal.ts", import.meta.url).href, argument: folder }, "stream", "t");
+    const again = startJournalProcess({ moduleUrl: new URL("./fixtures/open-journal.ts", import.meta.url).href, argument: folder }, { name: "stream" }, "t");
     await again.said("3");
     await again.kill("SIGKILL");
     const pages = Math.floor((await stat(join(folder, "journal.db"))).size / 4096);

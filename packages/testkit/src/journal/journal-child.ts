@@ -1,5 +1,5 @@
-// A second process for the suite: `node journal-child.ts <module> <argument> <scenario> <run id>`. `module` exports
-// `openJournal(argument)`. It says one word a line on stdout when it has got somewhere, and can be killed at any of them.
+// A second process for the suite: `node journal-child.ts <module> <argument> <scenario> <run id> [<word>]`. `module` exports
+// `openJournal(argument)`. It says one word a line on stdout when it has got somewhere. At `word` it stays until it is killed.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Journal } from "@callgate/contract";
@@ -13,20 +13,22 @@ function say(word: string): void {
   process.stdout.write(`${word}\n`);
 }
 
-/** A run with one write, slowly: every word is a place to be killed at. */
+/** Says where it has got, and stays there when that is where it is to be killed. */
+async function reach(word: string): Promise<void> {
+  say(word);
+  if (word === stopAt) await sleep(60_000);
+}
+
+/** A run with one write: every word is a place to be killed at. */
 async function oneWrite(journal: Journal, runId: string): Promise<void> {
   await journal.begin(sampleRun(runId));
-  say("begun");
-  await sleep(30);
+  await reach("begun");
   await journal.append(runId, [issued(0, { effect: "write" })], "full");
-  say("issued");
-  await sleep(30);
+  await reach("issued");
   await journal.append(runId, [ended(0)], "lazy");
-  say("ended");
-  await sleep(30);
+  await reach("ended");
   await journal.finish(runId, sampleFinish());
-  say("finished");
-  await sleep(60_000);
+  await reach("finished");
 }
 
 /** Appends as fast as it can and says each number that was written. */
@@ -49,6 +51,6 @@ async function many(journal: Journal, runId: string): Promise<void> {
 
 const scenarios = { oneWrite, stream, many };
 
-const [, , moduleUrl = "", argument = "", scenario = "", runId = ""] = process.argv;
+const [, , moduleUrl = "", argument = "", scenario = "", runId = "", stopAt = ""] = process.argv;
 const opening = (await import(moduleUrl)) as JournalModule;
 await scenarios[scenario as keyof typeof scenarios](await opening.openJournal(argument), runId);

@@ -20,10 +20,17 @@ export interface JournalProcess {
   readonly gone: Promise<void>;
 }
 
+export interface JournalScenario {
+  readonly name: "oneWrite" | "stream" | "many";
+  /** The word of `oneWrite` at which it stays until it is killed. */
+  readonly stopAt?: string;
+}
+
 /** Starts `journal-child.ts` on a store. */
-export function startJournalProcess(opening: ChildOpening, scenario: "oneWrite" | "stream" | "many", runId: string): JournalProcess {
+export function startJournalProcess(opening: ChildOpening, scenario: JournalScenario, runId: string): JournalProcess {
+  const { name, stopAt = "" } = scenario;
   const script = fileURLToPath(new URL(`./journal-child.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url));
-  const child = spawn(process.execPath, ["--no-warnings", script, opening.moduleUrl, opening.argument, scenario, runId], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--no-warnings", script, opening.moduleUrl, opening.argument, name, runId, stopAt], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit").then(() => undefined);
   const words: string[] = [];
   const waiting = new Map<string, () => void>();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Blobs, Journal, JournalEntry } from "@callgate/contract";
 import { startJournalProcess } from "./journal-process.ts";
-import type { ChildOpening, JournalProcess } from "./journal-process.ts";
+import type { ChildOpening, JournalProcess, JournalScenario } from "./journal-process.ts";
 import { alice, bob, digestText, ended, entriesOfEveryKind, issued, printed, recorded, sampleFinish, sampleRun, withoutClear } from "./journal-samples.ts";
 
 /** One store, empty at first. The suite opens it as often as it likes. */
@@ -430,7 +430,7 @@ function pruneSuite(setUp: SetUp): void {
 function processSuite(setUp: SetUp): void {
   const children: JournalProcess[] = [];
 
-  function start(store: JournalStore, scenario: "oneWrite" | "stream" | "many", runId: string): JournalProcess {
+  function start(store: JournalStore, scenario: JournalScenario, runId: string): JournalProcess {
     const child = startJournalProcess(store.child, scenario, runId);
     children.push(child);
     return child;
@@ -442,7 +442,7 @@ function processSuite(setUp: SetUp): void {
 
   test("three processes write at once: every entry of every run is there, in its order", async () => {
     const { journal, store } = await setUp();
-    const children = ["r1", "r2"].map((runId) => start(store, "many", runId));
+    const children = ["r1", "r2"].map((runId) => start(store, { name: "many" }, runId));
     await journal.begin(sampleRun("r3"));
     for (let seq = 0; seq < 100; seq += 1) await journal.append("r3", [issued(seq), ended(seq)], seq % 4 === 0 ? "full" : "lazy");
     await Promise.all(children.map((child) => child.said("closed")));
@@ -456,7 +456,7 @@ function processSuite(setUp: SetUp): void {
 
   test("a run of another living process reads as running", async () => {
     const { journal, store } = await setUp();
-    const child = start(store, "oneWrite", "r1");
+    const child = start(store, { name: "oneWrite", stopAt: "issued" }, "r1");
     await child.said("issued");
     expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "running", endedAtMs: undefined });
     await child.kill("SIGKILL");
@@ -473,7 +473,7 @@ function processSuite(setUp: SetUp): void {
   ] as const) {
       test(`br-006, br-007: a process gone by ${signal} after "${word}" leaves a run that reads as ${status}, with what was said`, async () => {
         const { journal, store } = await setUp();
-        const child = start(store, "oneWrite", "r1");
+        const child = start(store, { name: "oneWrite", stopAt: word }, "r1");
         await child.said(word);
         await child.kill(signal);
         expect(await journal.readRun("acme", "r1")).toMatchObject({ status, programText: sampleRun("r1").programText });
@@ -487,7 +487,7 @@ function processSuite(setUp: SetUp): void {
     const { store } = await setUp();
     for (const untilSeq of [0, 3, 17, 40]) {
       const runId = `stream-${untilSeq}`;
-      const child = start(store, "stream", runId);
+      const child = start(store, { name: "stream" }, runId);
       await child.said(String(untilSeq));
       await child.kill("SIGKILL");
       const acknowledged = Number(child.words.at(-1));
@@ -502,7 +502,7 @@ function processSuite(setUp: SetUp): void {
 
   test("prunes the runs of processes that are gone, and none of one that lives", async () => {
     const { journal, store } = await setUp();
-    const [living, dead] = [start(store, "stream", "living"), start(store, "stream", "dead")];
+    const [living, dead] = [start(store, { name: "stream" }, "living"), start(store, { name: "stream" }, "dead")];
     await Promise.all([living.said("0"), dead.said("0")]);
     await dead.kill("SIGKILL");
     await journal.prune({ maxBytes: 0 });
