@@ -22,23 +22,7 @@ const issue = tool("create-issue", {
   output: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] },
 });
 
-const catalogs = new URL("../../../../../shared/data/mcp/", import.meta.url);
-
 describe("createCatalog", () => {
-  test.skipIf(!existsSync(catalogs))("holds the tools of 22 real MCP servers at once, each under its namespace (skipped without ../shared/data/mcp)", () => {
-    const listings = readdirSync(catalogs).filter((name) => name !== "servers.json").map((file) => {
-      const { tools } = JSON.parse(readFileSync(new URL(file, catalogs), "utf8")) as { tools: { name: string; description?: string; inputSchema: JsonSchema }[] };
-      return listing(file.replace(/\.json$/, ""), tools.map(({ name, description, inputSchema }) => tool(name, { description: description ?? "", input: inputSchema })));
-    });
-    const catalog = createCatalog(listings);
-    const members = catalog.tools.map(({ member }) => member);
-    expect(catalog.namespaces.length).toBeGreaterThanOrEqual(22);
-    expect(catalog.tools.length).toBe(listings.reduce((sum, one) => sum + one.listing.tools.length, 0));
-    // The names do collide between servers: without this the namespaces would prove nothing.
-    expect(new Set(members).size).toBeLessThan(members.length);
-    for (const one of catalog.tools) expect(catalog.resolve(one.name)).toBe(one);
-  });
-
   test("resolves exact qualified identifiers only", () => {
     const catalog = createCatalog([listing("my-tracker", [issue])]);
     expect(catalog.resolve("my_tracker.create_issue")?.tool.name).toBe("create-issue");
@@ -139,6 +123,42 @@ describe("createCatalog", () => {
     const found = createCatalog([listing("t", [tool("x")])]).resolve("t.x");
     expect(await found?.validateInput(undefined)).toEqual({ kind: "ok", value: {} });
     expect(await found?.validateOutput(new Date(0))).toEqual({ kind: "ok", value: new Date(0) });
+  });
+});
+
+const catalogs = new URL("../../../../../shared/data/mcp/", import.meta.url);
+
+describe.skipIf(!existsSync(catalogs))("createCatalog on 22 real MCP servers (skipped without ../shared/data/mcp)", () => {
+  type Listed = { readonly name: string; readonly description?: string; readonly inputSchema: JsonSchema; readonly outputSchema?: JsonSchema };
+  const files = existsSync(catalogs) ? readdirSync(catalogs).filter((name) => name !== "servers.json") : [];
+  const listings = files.map((file) => {
+    const { tools } = JSON.parse(readFileSync(new URL(file, catalogs), "utf8")) as { tools: Listed[] };
+    const made = tools.map(({ name, description = "", inputSchema, outputSchema }) => tool(name, { description, input: inputSchema, ...(outputSchema === undefined ? {} : { output: outputSchema }) }));
+    return listing(file.replace(".json", ""), made, { kind: "mcp", claimed: true });
+  });
+
+  test("holds the tools of all of them at once, each under its namespace", () => {
+    const catalog = createCatalog(listings);
+    const listed = listings.reduce((sum, one) => sum + one.listing.tools.length, 0);
+    expect(files.length).toBeGreaterThanOrEqual(22);
+    expect([catalog.tools.length, catalog.problems]).toEqual([listed, []]);
+    expect(catalog.namespaces.length).toBe(files.length);
+    // The names do collide between servers: without this the namespaces would prove nothing.
+    const members = catalog.tools.map(({ member }) => member);
+    expect(new Set(members).size).toBeLessThan(members.length);
+  });
+
+  test("code-mode 12: what types, search and dispatch know is the same set", () => {
+    const catalog = createCatalog(listings);
+    const declared = catalog.declarations().flatMap(({ namespace, tools, text }) => {
+      for (const { name } of tools) expect(text).toMatch(new RegExp(`export function ${name}[(<]`));
+      return tools.map(({ name }) => `${namespace}.${name}`);
+    });
+    expect(declared.sort()).toEqual(catalog.tools.map(({ name }) => name).sort());
+    for (const one of catalog.tools) {
+      expect(catalog.resolve(one.name)).toBe(one);
+      expect(catalog.search(one.tool.name, { namespace: one.namespace, limit: 1_000 }).map(({ tool: { name } }) => name)).toContain(one.name);
+    }
   });
 });
 

@@ -143,11 +143,8 @@ export function describeError(error: ErrorObject): ParseIssue[] {
   switch (keyword) {
     case "type":
       return [{ path, message: `expected ${expectedOf(parentSchema)}, got ${got(data)}` }];
-    case "required": {
-      const name = String((params as { missingProperty: unknown }).missingProperty);
-      const declared = isRecord(parentSchema) && isRecord(parentSchema["properties"]) ? own(parentSchema["properties"], name) : undefined;
-      return [{ path, message: `missing property ${JSON.stringify(name)}${declared === undefined ? "" : ` (${expectedOf(declared)})`}` }];
-    }
+    case "required":
+      return [{ path, message: missingProperty(String((params as { missingProperty: unknown }).missingProperty), parentSchema, data) }];
     case "additionalProperties":
     case "unevaluatedProperties": {
       const name = String((params as { additionalProperty?: unknown; unevaluatedProperty?: unknown }).additionalProperty ?? (params as { unevaluatedProperty?: unknown }).unevaluatedProperty);
@@ -165,6 +162,17 @@ export function describeError(error: ErrorObject): ParseIssue[] {
     default:
       return [{ path, message: `${constraint(keyword, schema)}, got ${got(data)}` }];
   }
+}
+
+/** Says as well when the value has a property of nearly that name which the schema does not know. */
+function missingProperty(name: string, parent: unknown, data: unknown): string {
+  const properties = isRecord(parent) ? own(parent, "properties") : undefined;
+  const known = isRecord(properties) ? properties : {};
+  const declared = own(known, name);
+  const strangers = isRecord(data) ? Object.keys(data).filter((key) => !Object.hasOwn(known, key)) : [];
+  const [meant] = nearestNames(name, strangers, 1);
+  const hint = meant === undefined ? "" : `; ${JSON.stringify(meant)} is there instead, which is not declared`;
+  return `missing property ${JSON.stringify(name)}${declared === undefined ? "" : ` (${expectedOf(declared)})`}${hint}`;
 }
 
 function unknownProperty(name: string, parent: unknown, data: unknown): string {

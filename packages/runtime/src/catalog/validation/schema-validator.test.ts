@@ -23,7 +23,7 @@ function issues(schema: JsonSchema, value: unknown): string[] {
 describe("createSchemaValidator", () => {
   test("says place, what was expected, what was there and the nearest names", () => {
     expect(issues(issue, { titel: "x", state: "opne", labels: ["a", 1], owner: { login: "a", "na/me": 1 } })).toEqual([
-      ': missing property "title" (string)',
+      ': missing property "title" (string); "titel" is there instead, which is not declared',
       '/titel: unknown property "titel"; did you mean "title"? Declared: title, state, labels, owner',
       '/state: expected one of "open", "closed", got string "opne"; did you mean "open"?',
       "/labels/1: expected string, got number 1",

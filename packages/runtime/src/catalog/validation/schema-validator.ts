@@ -1,6 +1,7 @@
 import type { JsonSchema, ParseIssue, ParseResult } from "@callgate/contract";
 import type { ValidateFunction } from "ajv";
 import { ajvFor, setupFor } from "./ajv-for-schema.ts";
+import type { AjvSetup } from "./ajv-for-schema.ts";
 import { createIssueDescriber } from "./describe-issues.ts";
 import type { IssueDescriber } from "./describe-issues.ts";
 import { normalizeDialect } from "../schema/normalize-dialect.ts";
@@ -23,17 +24,18 @@ export interface SchemaValidator {
  */
 export function createSchemaValidator(schema: JsonSchema): SchemaValidator {
   const budget = createStepBudget();
-  const setup = { ...setupFor(schema), budget };
+  let known: AjvSetup | undefined;
+  const setup = (): AjvSetup => (known ??= { ...setupFor(schema), budget });
   const normal = (): JsonSchema => countSteps(normalizeDialect(schema));
   let check: ValidateFunction | undefined;
   let describer: IssueDescriber | undefined;
   const accepts = (value: unknown): boolean => {
-    check ??= ajvFor(setup).compile(normal());
+    check ??= ajvFor(setup()).compile(normal());
     budget.start(value, "check");
     return check(value) === true;
   };
   const explain = (value: unknown): readonly ParseIssue[] => {
-    describer ??= createIssueDescriber(normal(), setup);
+    describer ??= createIssueDescriber(normal(), setup());
     budget.start(value, "explain");
     try {
       return bounded(describer.describe(value));
