@@ -40,3 +40,35 @@ describe("createProgramCheck", () => {
     await expect(check("1", "python")).rejects.toMatchObject({ code: "USAGE" });
   });
 });
+
+describe("a program that passed", () => {
+  function counting() {
+    const asked: string[] = [];
+    const ok: CheckReport = { kind: "ok", form: "script", code: "", lineOffset: 0, shiftedLines: [], diagnostics: [], repairs: [], reach: { tools: [], effects: [] }, durationMs: 1 };
+    const refused: CheckReport = { kind: "rejected", diagnostics: [], repairs: [], durationMs: 1 };
+    const programs = createProgramCheck({
+      checkers: [{ language: "typescript", warm: () => Promise.resolve(), close: () => Promise.resolve(), check: ({ text }) => (asked.push(text), Promise.resolve(text.includes("wrong") ? refused : ok)) }],
+    });
+    const ask = (text: string, digest = "d1", lane: "query" | "execute" = "execute") =>
+      programs.check({ text, language: "typescript", lane, limits: { sourceBytes: 10_000 }, namespaces: [{ namespace: "a", text: "", digest, tools: [] }] }, new AbortController().signal);
+    return { asked, ask };
+  }
+
+  test("is not checked again while declarations and lane are the same", async () => {
+    const { asked, ask } = counting();
+    await ask("return 1");
+    expect(await ask("return 1")).toMatchObject({ kind: "ok" });
+    expect(asked).toHaveLength(1);
+    await ask("return 1", "d2");
+    await ask("return 1", "d1", "query");
+    await ask("return 2");
+    expect(asked).toHaveLength(4);
+  });
+
+  test("a refusal is checked again: it may have been a deadline's", async () => {
+    const { asked, ask } = counting();
+    await ask("wrong");
+    await ask("wrong");
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport, CheckRequest, Diagnostic, NamespaceDeclaration, ProgramLanguage, Repair } from "@callgate/contract";
+import { LRUCache } from "lru-cache";
 import { extractProgram } from "./extract.ts";
 import { defaultPreScanBounds, preScan } from "./pre-scan.ts";
 import type { PreScanBounds } from "./pre-scan.ts";
@@ -36,6 +37,18 @@ export interface ProgramCheck {
 export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
   const { checkers } = options;
   const scanBounds = { ...defaultPreScanBounds, ...options.bounds };
+  // A program that passed passes again against the same declarations. Refusals are not kept: one may be a deadline's.
+  const passed = new LRUCache<string, CheckReport>({ maxSize: 8 * 1024 * 1024, sizeCalculation: (_report, key) => key.length });
+
+  async function checkOnce(checker: Checker, request: ProgramCheckRequest, signal: AbortSignal): Promise<CheckReport> {
+    const key = [request.language, request.lane, ...request.namespaces.map(({ digest }) => digest), request.text].join("\0");
+    const known = passed.get(key);
+    if (known !== undefined) return known;
+    const report = await checker.check(request, signal);
+    if (report.kind === "ok") passed.set(key, report);
+    return report;
+  }
+
   return {
     async check(request, signal) {
       signal.throwIfAborted();
@@ -50,7 +63,7 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
       if (extraction.text.trim() === "") return refuse({ severity: "error", code: "NO_PROGRAM", message: "The program is empty", line: extraction.firstLine, column: 1 });
       const bound = preScan(extraction.text, request.language, { ...scanBounds, ...request.limits });
       if (bound !== undefined) return refuse(reportAt.diagnostic(bound, extraction));
-      const report = await checker.check({ ...request, text: extraction.text }, signal);
+      const report = await checkOnce(checker, { ...request, text: extraction.text }, signal);
       return finish(reportAt.report(report, extraction), { startedMs, repairs: unwrapped(extraction.fenceLine), warnings: cutOff(extraction, report) });
     },
     async warm(namespaces) {
