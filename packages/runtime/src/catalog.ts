@@ -4,3 +4,4 @@ export { createCatalog } from "./catalog/catalog.ts";
 export type { Catalog, CatalogListing, CatalogNamespace, CatalogSearchOptions, Visible } from "./catalog/catalog.ts";
 export type { CatalogTool } from "./catalog/catalog-tool.ts";
 export { identifierOf } from "./catalog/naming.ts";
+export { nearestNames } from "./lib/nearest-names.ts";

@@ -3,11 +3,11 @@ import { dirname, join, parse as parsePath, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { Source, Tool } from "@callgate/contract";
+import { nearestNames } from "@callgate/runtime/catalog";
 import { parse, printParseErrorCode } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 import type { z } from "zod";
 import { resolveOwnPackagesFor } from "../folder/own-packages.ts";
-import { nearest } from "../nearest.ts";
 import { configSchema } from "./config-schema.ts";
 import type { ConfigFile } from "./config-schema.ts";
 
@@ -100,7 +100,7 @@ function describeIssue(issue: z.core.$ZodIssue): readonly string[] {
   const place = issue.path.map(String).join(".");
   if (issue.code !== "unrecognized_keys") return [`${place === "" ? "the top" : place}: ${issue.message}`];
   return issue.keys.map((key) => {
-    const near = nearest(key, knownKeys(issue.path));
+    const [near] = nearestNames(key, knownKeys(issue.path), 1);
     return `${place === "" ? key : `${place}.${key}`}: unknown key${near === undefined ? "" : `; did you mean "${near}"?`}`;
   });
 }
