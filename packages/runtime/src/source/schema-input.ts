@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { JsonSchema, ParseIssue, ParseResult } from "@callgate/contract";
+import { pointerOf } from "../lib/json-pointer.ts";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
 /** A schema library's schema (zod, valibot, arktype, ...): validates, and says its JSON Schema. */
@@ -67,9 +68,6 @@ async function parseWith(schema: StandardSchema, value: unknown): Promise<ParseR
 }
 
 function toIssue(issue: StandardSchemaV1.Issue): ParseIssue {
-  const path = (issue.path ?? []).map((segment) => {
-    const key = typeof segment === "object" ? segment.key : segment;
-    return `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`;
-  });
-  return { message: issue.message, path: path.join("") };
+  const path = (issue.path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment));
+  return { message: issue.message, path: pointerOf(path) };
 }

@@ -51,11 +51,3 @@ export function itemsOf(value: unknown): readonly unknown[] {
 export function stringsOf(value: unknown): string[] {
   return itemsOf(value).filter((item) => typeof item === "string");
 }
-
-export function escapePointer(key: string): string {
-  return key.replace(/~/g, "~0").replace(/\//g, "~1");
-}
-
-export function pointerOf(path: readonly (string | number)[]): string {
-  return path.map((key) => `/${escapePointer(String(key))}`).join("");
-}

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "@callgate/contract";
-import { escapePointer, isRecord, isSchema, own, subschemas } from "./json-schema.ts";
+import { escapePointer } from "../../lib/json-pointer.ts";
+import { isRecord, isSchema, own, subschemas } from "./json-schema.ts";
 import type { SchemaObject } from "./json-schema.ts";
 
 /** Where a `$ref` leads. `key` names the target: the same for every way of writing it. */

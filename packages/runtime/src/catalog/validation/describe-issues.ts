@@ -1,7 +1,8 @@
 import type { JsonSchema, ParseIssue } from "@callgate/contract";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import { nearestNames } from "../../lib/nearest-names.ts";
-import { escapePointer, isRecord, itemsOf, own, subschemas } from "../schema/json-schema.ts";
+import { escapePointer } from "../../lib/json-pointer.ts";
+import { isRecord, itemsOf, own, subschemas } from "../schema/json-schema.ts";
 import { ajvFor } from "./ajv-for-schema.ts";
 import type { AjvSetup } from "./ajv-for-schema.ts";
 import { countNodes } from "./step-budget.ts";

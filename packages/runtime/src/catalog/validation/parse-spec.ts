@@ -1,7 +1,8 @@
 import type { JsonSchema, ToolSpec } from "@callgate/contract";
 import type { Ajv, ErrorObject } from "ajv";
 import { z } from "zod";
-import { entriesOf, isRecord, own, pointerOf, subschemas } from "../schema/json-schema.ts";
+import { pointerOf } from "../../lib/json-pointer.ts";
+import { entriesOf, isRecord, own, subschemas } from "../schema/json-schema.ts";
 import { openSchema } from "../schema/schema-document.ts";
 import { ajvFor, dialectOf } from "./ajv-for-schema.ts";
 import type { Dialect } from "./ajv-for-schema.ts";
