@@ -20,7 +20,13 @@ const importsCallgate = /(?:from|import)\s*\(?\s*["']callgate["']/;
  * Errors: none; a folder that is not there has no sources.
  */
 export function folderSources(folder: string): readonly Source[] {
-  return toolFiles(folder).map((file) => fileSource(folder, file));
+  let isResolving = false;
+  // One hook for all files of the folder: each would be asked at every import of the process.
+  const prepare = () => {
+    if (!isResolving) resolveOwnPackagesFor(folder);
+    isResolving = true;
+  };
+  return toolFiles(folder).map((file) => fileSource(folder, file, prepare));
 }
 
 function toolFiles(folder: string): readonly string[] {
@@ -36,11 +42,14 @@ function toolFiles(folder: string): readonly string[] {
     .sort();
 }
 
-function fileSource(folder: string, file: string): Source {
+function fileSource(folder: string, file: string, prepare: () => void): Source {
   const namespace = basename(file, extname(file));
   let state: SourceState = { kind: "connecting" };
   let loading: Promise<readonly Tool[]> | undefined;
-  const load = () => (loading ??= loadTools(folder, file));
+  const load = () => {
+    prepare();
+    return (loading ??= loadTools(folder, file));
+  };
   return {
     namespace,
     kind: "folder",
@@ -70,7 +79,6 @@ function fileSource(folder: string, file: string): Source {
 }
 
 async function loadTools(folder: string, file: string): Promise<readonly Tool[]> {
-  resolveOwnPackagesFor(folder);
   const exported = (await import(pathToFileURL(join(folder, file)).href)) as Readonly<Record<string, unknown>>;
   const tools: Tool[] = [];
   for (const [exportName, value] of Object.entries(exported)) {
