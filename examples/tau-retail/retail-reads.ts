@@ -78,7 +78,7 @@ function helpers(): readonly Tool[] {
         // Digits, operators and parentheses spell no name, so nothing but arithmetic can be evaluated.
         if (!/^[0-9+\-*/(). ]+$/.test(expression)) return refuse("INVALID_EXPRESSION", "invalid characters in expression");
         try {
-          // oxlint-disable-next-line typescript/no-implied-eval -- see above
+          // oxlint-disable-next-line typescript/no-implied-eval -- what passed the line above spells no name
           return String(Number(Number(new Function(`return (${expression})`)()).toFixed(2)));
         } catch {
           return refuse("INVALID_EXPRESSION", "not an expression");

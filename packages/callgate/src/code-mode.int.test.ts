@@ -143,7 +143,7 @@ describe("code mode through the public gate", { timeout: 120_000 }, () => {
     ["a date", "new Date(5)", new Date(5)], ["a map", "new Map([['k', 1]])", new Map([["k", 1]])], ["a set", "new Set([1])", new Set([1])],
     ["a 19-digit integer", "9223372036854775807n", 9223372036854775807n], ["NaN", "NaN", Number.NaN], ["Infinity", "-Infinity", Number.NEGATIVE_INFINITY],
     ["undefined", "undefined", undefined], ["bytes", "new Uint8Array([1, 2])", new Uint8Array([1, 2])],
-    ["out-008: minus zero, holes and null", "[-0, NaN, undefined, , null]", [-0, Number.NaN, undefined, , null]], // eslint-disable-line no-sparse-arrays
+    ["out-008: minus zero, holes and null", "[-0, NaN, undefined, , null]", [-0, Number.NaN, undefined, , null]], // oxlint-disable-line no-sparse-arrays -- the hole is what is tested
     ["out-006: half a surrogate pair", "'\\ud800abc'", "\ud800abc"], ["out-007: NUL", "'a\\u0000b'", "a\0b"],
     ["out-016: a shared object", "(() => { const o = { n: 1 }; return { p: o, q: o }; })()", { p: { n: 1 }, q: { n: 1 } }],
   ])("code-mode 13: %s goes to a tool and back unchanged", async (_what, text, value) => {
