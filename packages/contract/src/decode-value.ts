@@ -109,6 +109,8 @@ function fromTag(name: unknown, payload: unknown): unknown {
     case "set":
     case "object":
       return collectionFrom(name, isArray(payload) ? payload : malformed());
+    case "array":
+      return arrayFrom(payload);
     case "error":
       return errorFrom(payload);
     default:
@@ -142,6 +144,23 @@ function collectionFrom(kind: "map" | "set" | "object", items: readonly unknown[
   return target;
 }
 
+/** An array with named properties. */
+function arrayFrom(payload: unknown): unknown {
+  if (!isArray(payload) || payload.length !== 2 || !isArray(payload[0]) || !isArray(payload[1])) return malformed();
+  const items = revive(payload[0]) as object;
+  return withNamed(items, payload[1]);
+}
+
+/** Defines what entries name, none of which the target may have. */
+function withNamed<Target extends object>(target: Target, entries: readonly unknown[]): Target {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index];
+    if (!isArray(entry) || entry.length !== 2 || typeof entry[0] !== "string" || hasOwn(target, entry[0])) return malformed();
+    defineProperty(target, entry[0], dataProperty(revive(entry[1]), true));
+  }
+  return target;
+}
+
 function dataProperty(value: unknown, enumerable: boolean): PropertyDescriptor {
   return { __proto__: null, value, enumerable, configurable: true, writable: true } as PropertyDescriptor;
 }
@@ -155,14 +174,15 @@ function viewFrom(payload: unknown): ArrayBufferView {
 }
 
 function errorFrom(payload: unknown): Error {
-  if (!isArray(payload) || payload.length < 2 || payload.length > 3) return malformed();
+  if (!isArray(payload) || payload.length < 2 || payload.length > 4) return malformed();
   const name: unknown = payload[0];
   const message: unknown = payload[1];
-  const code: unknown = payload.length === 3 ? payload[2] : "";
-  if (typeof name !== "string" || typeof message !== "string" || typeof code !== "string") return malformed();
+  const code: unknown = payload.length > 2 ? payload[2] : null;
+  const named: unknown = payload.length > 3 ? payload[3] : [];
+  if (typeof name !== "string" || typeof message !== "string" || (code !== null && typeof code !== "string") || !isArray(named)) return malformed();
   const error = new SafeError(message);
   delete error.stack;
   if (name !== "Error") defineProperty(error, "name", dataProperty(name, false));
-  if (payload.length === 3) defineProperty(error, "code", dataProperty(code, true));
-  return error;
+  if (code !== null) defineProperty(error, "code", dataProperty(code, true));
+  return withNamed(error, named);
 }

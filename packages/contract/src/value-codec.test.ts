@@ -5,6 +5,12 @@ import { decodeValue } from "./decode-value.ts";
 import type { ValueBounds } from "./value-codec.ts";
 import { encodeValue, encodeValueOnce, ValueError } from "./value-codec.ts";
 
+/** Defined, not assigned: `__proto__` is a property like any other. */
+function withProperties(items: unknown[], properties: Readonly<Record<string, unknown>>): unknown[] {
+  for (const [name, item] of Object.entries(properties)) Object.defineProperty(items, name, { value: item, enumerable: true, configurable: true, writable: true });
+  return items;
+}
+
 const scalar = fc.oneof(
   fc.constantFrom(null, undefined, true, false, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, "", "\ud800", "a\udfffb"),
   fc.string({ unit: "binary" }),
@@ -18,8 +24,9 @@ const scalar = fc.oneof(
 );
 const key = fc.oneof(fc.string(), fc.constantFrom("__proto__", "$cg", "v", "toJSON", "constructor", "a/b~c", "then"));
 const { value } = fc.letrec((tie) => ({
-  value: fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("array"), tie("record"), tie("map"), tie("set")),
+  value: fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("array"), tie("named"), tie("record"), tie("map"), tie("set")),
   array: fc.array(tie("value"), { maxLength: 6 }),
+  named: fc.tuple(fc.array(tie("value"), { maxLength: 3 }), fc.dictionary(fc.constantFrom("index", "input", "01", "-1", "1.5", "__proto__", "$cg"), tie("value"), { maxKeys: 3, noNullPrototype: true })).map(([items, properties]) => withProperties(items, properties)),
   record: fc.dictionary(key, tie("value"), { maxKeys: 6, noNullPrototype: true }),
   map: fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 4 }).map((entries) => new Map(entries)),
   set: fc.array(tie("value"), { maxLength: 4 }).map((items) => new Set(items)),
@@ -67,6 +74,14 @@ describe.each([
     expect(decodeValue(encode(Buffer.from("hi")))).toStrictEqual(new Uint8Array([104, 105]));
     const error = decodeValue(encode(Object.assign(new RangeError("m"), { code: "C" }))) as RangeError & { code: string };
     expect([error.name, error.message, error.code, error.stack]).toEqual(["RangeError", "m", "C", undefined]);
+    const failed = Object.assign(new Error("m"), { code: 7, tool: "t.x", details: { at: new Date(0) } });
+    expect({ ...(decodeValue(encode(failed)) as object) }).toEqual({ code: 7, tool: "t.x", details: { at: new Date(0) } });
+  });
+
+  test("code-mode 13: keeps what an array has beside its items, as the match of a RegExp does", () => {
+    const match = decodeValue(encode(/b(c)?/.exec("abd"))) as RegExpExecArray;
+    expect([[...match], match.index, match.input, Object.hasOwn(match, "groups")]).toEqual([["b", undefined], 1, "abd", true]);
+    expect(encode(["plain"])).toEqual({ json: '["plain"]', tagged: false });
   });
 
   test("never sets a prototype: __proto__ stays a property", () => {
@@ -93,6 +108,11 @@ describe.each([
       [new (class Special extends Map {})(), "", "Special"],
       [new Map([[1, () => 1]]), "/0", "function"],
       [{ [Symbol("s")]: 1 }, "", "symbol"],
+      [Object.assign([1], { [Symbol("s")]: 1 }), "", "symbol"],
+      [{ a: Object.assign([1], { f: () => 1 }) }, "/a/f", "function"],
+      [{ a: Object.assign(new Date(0), { zone: "UTC" }) }, "/a", "Date with properties"],
+      [{ a: Object.assign(new Map(), { size2: 1 }) }, "/a", "Map with properties"],
+      [{ a: Object.assign(new Set(), { note: 1 }) }, "/a", "Set with properties"],
     ];
     for (const [original, path, word] of cases) {
       const error = errorOf(() => encode(original));
@@ -131,7 +151,7 @@ describe("encodeValueOnce", () => {
 
 describe("decodeValue", () => {
   test("refuses text no encoder writes, and never hangs on it", () => {
-    for (const json of ["", "{", '{"$cg":"nope"}', '{"$cg":"date","v":"x"}', '{"$cg":"bigint","v":"1x"}', '{"$cg":"bytes","v":"*"}', '{"$cg":"bytes","v":"a"}', '{"$cg":"map","v":[[1]]}', '{"$cg":"map","v":{}}', '{"$cg":"view","v":["Evil","AAAA"]}', '{"$cg":"view","v":["__proto__","AAAA"]}', '{"$cg":"error","v":[1,2]}', '{"$cg":"object","v":[[1,2]]}', '{"$cg":{"$cg":"date"}}']) {
+    for (const json of ["", "{", '{"$cg":"nope"}', '{"$cg":"date","v":"x"}', '{"$cg":"bigint","v":"1x"}', '{"$cg":"bytes","v":"*"}', '{"$cg":"bytes","v":"a"}', '{"$cg":"map","v":[[1]]}', '{"$cg":"map","v":{}}', '{"$cg":"view","v":["Evil","AAAA"]}', '{"$cg":"view","v":["__proto__","AAAA"]}', '{"$cg":"error","v":[1,2]}', '{"$cg":"error","v":["E","m",1]}', '{"$cg":"error","v":["E","m",null,[["message",1]]]}', '{"$cg":"array","v":[1]}', '{"$cg":"array","v":[[1],[[0,1]]]}', '{"$cg":"array","v":[[1],[["0",1]]]}', '{"$cg":"array","v":[[1],[["length",1]]]}', '{"$cg":"object","v":[[1,2]]}', '{"$cg":{"$cg":"date"}}']) {
       expect(errorOf(() => decodeValue({ json, tagged: true }))?.code, json).toBe("VALUE_UNSUPPORTED");
     }
     fc.assert(

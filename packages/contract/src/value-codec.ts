@@ -49,6 +49,9 @@ export class ValueError extends Error {
 /** The key that marks an object as standing for another value. */
 export const TAG = "$cg";
 const maxDigits = 100_000;
+/** Listing the keys of a long list costs as much as writing it. */
+const maxListed = 1_000;
+const symbolNamed = "A property named by a symbol cannot cross";
 
 /** Where the walk is: a linked list, because a hostile index setter on Array.prototype would see an array's writes. */
 interface Frame {
@@ -68,10 +71,12 @@ interface Walk {
  * Turns a value of the host's own into text.
  *
  * JSON values, `undefined`, NaN, ±Infinity, -0, BigInt, Date, Map, Set, typed arrays, DataView, ArrayBuffer, Error
- * (name, message, code) and array holes cross; a Node Buffer arrives as Uint8Array, a null-prototype object as a plain
- * one, a shared reference is written twice, non-index properties of arrays are left out.
- * Throws `ValueError`: VALUE_UNSUPPORTED for cycles, functions, symbols, promises and instances of other classes,
- * VALUE_TOO_LARGE past `bounds`. What a getter or proxy throws passes through.
+ * (name, message, code and its own enumerable properties; no stack, no cause), array holes and named properties of arrays (what a RegExp match has) cross; a Node Buffer
+ * arrives as Uint8Array, a null-prototype object as a plain one, a shared reference is written twice. Named properties
+ * of bytes and of lists of more than 1,000 items are not looked for: that would cost more than sending them.
+ * Throws `ValueError`: VALUE_UNSUPPORTED for cycles, functions, symbols, promises, instances of other classes and
+ * properties somebody gave to a Date, Map or Set; VALUE_TOO_LARGE past `bounds`. What a getter or proxy throws passes
+ * through.
  *
  * Plain JSON data is looked over and then written by the platform's own JSON.stringify, several times faster than
  * anything written here: 200,000 rows in about a tenth of a second. So its properties are read twice; a value somebody
@@ -111,9 +116,15 @@ function isPlain(value: unknown, walk: Walk): boolean {
 
 function isPlainArray(value: readonly unknown[], walk: Walk): boolean {
   walk.nodes += value.length;
-  if (walk.nodes > walk.bounds.maxNodes || hasOwn(value, "toJSON")) return false;
+  // Holes and named properties are the careful walk's.
+  if (walk.nodes > walk.bounds.maxNodes || (value.length <= maxListed && hasNamed(value))) return false;
   for (let index = 0; index < value.length; index++) if (!isPlain(value[index], walk)) return false;
   return true;
+}
+
+/** Holes and properties beside the items. */
+function hasNamed(value: readonly unknown[]): boolean {
+  return keysOf(value).length !== value.length || getOwnPropertySymbols(value).length > 0;
 }
 
 function isPlainRecord(value: Record<string, unknown>, walk: Walk): boolean {
@@ -217,7 +228,31 @@ function writeArray(value: readonly unknown[], walk: Walk, frame: Frame): string
     const written = item === undefined && !hasOwn(value, index) ? tag("hole", walk) : write(item, walk, frame);
     text += index === 0 ? written : `,${written}`;
   }
-  return `${text}]`;
+  const named = writeNamed(value, walk, frame);
+  return named === "" ? `${text}]` : tag("array", walk, `[${text}],[${named}]]`);
+}
+
+/** Properties of an array beside its items, as entries. `Object.keys` lists items first. */
+function writeNamed(value: readonly unknown[], walk: Walk, frame: Frame): string {
+  if (value.length > maxListed) return "";
+  if (getOwnPropertySymbols(value).length > 0) return unsupported(symbolNamed, frame.parent);
+  const keys = keysOf(value);
+  let text = "";
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] as string;
+    if (isItemKey(key, value.length)) break;
+    frame.key = key;
+    count(1, walk, frame.parent);
+    const entry = `[${stringify(key)},${write((value as unknown as Record<string, unknown>)[key], walk, frame)}]`;
+    text = text === "" ? entry : `${entry},${text}`;
+  }
+  return text;
+}
+
+/** Whether a key names an item; "01" and "-1" do not. */
+function isItemKey(key: string, length: number): boolean {
+  const index = +key;
+  return index >= 0 && index < length && `${index}` === key && index % 1 === 0;
 }
 
 function writeNonArray(value: object, walk: Walk, frame: Frame): string {
@@ -242,7 +277,7 @@ function hasPrototype(value: object, prototype: unknown): boolean {
 function writeRecord(value: Record<string, unknown>, walk: Walk, frame: Frame): string {
   const keys = keysOf(value);
   count(keys.length, walk, frame.parent);
-  if (getOwnPropertySymbols(value).length > 0) return unsupported("A property named by a symbol cannot cross", frame.parent);
+  if (getOwnPropertySymbols(value).length > 0) return unsupported(symbolNamed, frame.parent);
   const asEntries = hasOwn(value, TAG);
   let text = "";
   for (let index = 0; index < keys.length; index++) {
@@ -277,10 +312,13 @@ function brandOf(value: object): "date" | "map" | "set" | "buffer" | undefined {
 }
 
 function writeBranded(value: object, walk: Walk, frame: Frame): string | undefined {
-  if (hasPrototype(value, ErrorPrototype)) return writeError(value as Error, walk);
+  if (hasPrototype(value, ErrorPrototype)) return writeError(value as Error, walk, frame);
   const brand = brandOf(value);
   // A subclass would come out as its base: refuse it like every other class.
   if (brand === undefined || getPrototypeOf(getPrototypeOf(getPrototypeOf(value))) !== null) return undefined;
+  if (brand !== "buffer" && (keysOf(value).length > 0 || getOwnPropertySymbols(value).length > 0)) {
+    return unsupported(`A ${brand === "date" ? "Date" : brand === "map" ? "Map" : "Set"} with properties of its own cannot cross; pass a plain object`, frame.parent);
+  }
   if (brand === "date") {
     const time = dateTime(value);
     return tag("date", walk, is(time, Number.NaN) ? "null" : `${time}`);
@@ -311,9 +349,25 @@ function writeView(value: ArrayBufferView, walk: Walk): string {
   return name === "Uint8Array" ? tag("bytes", walk, `"${base64}"`) : tag("view", walk, `["${name ?? "DataView"}","${base64}"]`);
 }
 
-function writeError(value: Error, walk: Walk): string {
+/** Name, message, code where it is a text, and what else somebody gave to it: `tool` and `details` of a failed call. */
+function writeError(value: Error, walk: Walk, frame: Frame): string {
   const { name, message } = value;
-  const { code } = value as { code?: unknown };
+  let code: unknown;
+  let more = "";
+  const keys = keysOf(value);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    if (key === "name" || key === "message" || key === "stack") continue;
+    frame.key = key;
+    const item = (value as unknown as Record<string, unknown>)[key];
+    if (key === "code" && typeof item === "string") code = item;
+    else {
+      count(1, walk, frame.parent);
+      more += `${more === "" ? "" : ","}[${stringify(key)},${write(item, walk, frame)}]`;
+    }
+  }
+  if (!hasOwn(value, "code")) ({ code } = value as { code?: unknown });
   const parts = `${stringify(typeof name === "string" ? name : "Error")},${stringify(typeof message === "string" ? message : "")}`;
-  return tag("error", walk, typeof code === "string" ? `[${parts},${stringify(code)}]` : `[${parts}]`);
+  const coded = typeof code === "string" ? `,${stringify(code)}` : more === "" ? "" : ",null";
+  return tag("error", walk, `[${parts}${coded}${more === "" ? "" : `,[${more}]`}]`);
 }

@@ -1,4 +1,5 @@
 import { defaultValueBounds, ValueError } from "@callgate/contract";
+import { namedProperties } from "../lib/named-properties.ts";
 import type { FrozenArguments } from "./call.ts";
 
 /**
@@ -39,6 +40,7 @@ function copyObject(value: object, walk: Walk, depth: number): unknown {
     items.length = value.length;
     // Holes stay holes.
     for (let index = 0; index < items.length; index++) if (Object.hasOwn(value, index)) items[index] = copy(value[index], walk, depth + 1);
+    for (const [key, item] of namedProperties(value)) Object.defineProperty(items, key, { value: copy(item, walk, depth + 1), enumerable: true });
     return Object.freeze(items);
   }
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -15,7 +15,8 @@ describe("modelView", () => {
     [new Map([["a", new Date(0)]]), { $map: [["a", { $date: "1970-01-01T00:00:00.000Z" }]] }],
     [new Set([1, undefined]), { $set: [1, { $undefined: true }] }],
     [new Uint8Array([0x89, 0x50]), { $bytes: { length: 2, head: "8950" } }],
-    [Object.assign(new TypeError("no"), { code: "E" }), { $error: { name: "TypeError", message: "no", code: "E" } }],
+    [Object.assign(new TypeError("no"), { code: "E", tool: "t.x" }), { $error: { name: "TypeError", message: "no", code: "E", tool: "t.x" } }],
+    [Object.assign(["b"], { index: 1 }), { $array: ["b"], index: 1 }],
     [{ a: [null, "x", 1.5, true] }, { a: [null, "x", 1.5, true] }],
   ])("shows %s", (value, expected) => {
     expect(modelView(value)).toEqual(expected);

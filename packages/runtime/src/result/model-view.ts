@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@callgate/contract";
+import { namedProperties } from "../lib/named-properties.ts";
 
 /**
  * A value as a model reads it: JSON, in which what JSON has no word for is an object with one key that says so.
@@ -11,6 +12,7 @@ import type { JsonObject, JsonValue } from "@callgate/contract";
  * | Date | `{"$date":"2030-01-01T00:00:00.000Z"}` |
  * | Map | `{"$map":[[key, value], ...]}` |
  * | Set | `{"$set":[...]}` |
+ * | array with named properties | `{"$array":[...],"index":3}` |
  * | bytes | `{"$bytes":{"length":5242880,"head":"89504e470d0a1a0a"}}`, never the bytes themselves |
  * | Error | `{"$error":{"name":"...","message":"..."}}` |
  *
@@ -35,7 +37,7 @@ export function modelView(value: unknown): JsonValue {
 }
 
 function objectView(value: object): JsonValue {
-  if (Array.isArray(value)) return Array.from(value, modelView);
+  if (Array.isArray(value)) return arrayView(value);
   if (value instanceof Date) return { $date: Number.isNaN(value.getTime()) ? "invalid" : value.toISOString() };
   if (value instanceof Map) return { $map: Array.from(value, ([key, item]) => [modelView(key), modelView(item)]) };
   if (value instanceof Set) return { $set: Array.from(value, modelView) };
@@ -44,9 +46,14 @@ function objectView(value: object): JsonValue {
   return recordView(value as Readonly<Record<string, unknown>>);
 }
 
+function arrayView(list: readonly unknown[]): JsonValue {
+  const items = Array.from(list, modelView);
+  const named = namedProperties(list);
+  return named.length === 0 ? items : { $array: items, ...Object.fromEntries(named.map(([key, item]) => [key, modelView(item)])) };
+}
+
 function errorView(error: Error): JsonObject {
-  const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
-  return { name: error.name, message: error.message, ...code };
+  return { name: error.name, message: error.message, ...Object.fromEntries(Object.entries(error).map(([key, item]) => [key, modelView(item)])) };
 }
 
 function recordView(record: Readonly<Record<string, unknown>>): JsonObject {

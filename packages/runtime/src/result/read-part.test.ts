@@ -85,6 +85,14 @@ describe("readPart", () => {
     expect(read(rows, { grep: "a", search: "b" })).toMatchObject({ kind: "error", error: { message: "Give grep or search, not both" } });
   });
 
+  test("an outlined item leaves room for the list around it", () => {
+    const value = [new Map(Array.from({ length: 60 }, (_, n) => [n * 1e15, -(10n ** BigInt(n))]))];
+    for (let tokens = 100; tokens < 500; tokens += 1) {
+      const result = readPart(value, { grep: "." }, { ...budget, tokens });
+      expect(result.kind === "value" && budget.counter.count(JSON.stringify(modelView(result.value)))).toBeLessThanOrEqual(tokens);
+    }
+  });
+
   test("is within the budget for any value and options", () => {
     const options = fc.record({ offset: fc.nat(20), limit: fc.nat(50), grep: fc.constantFrom("a", ".", "[0-9]+"), path: fc.constantFrom("", "0", "a") }, { requiredKeys: [] });
     const value = fc.oneof(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, maxDepth: 4 }), fc.array(fc.string({ maxLength: 5_000 })), fc.string({ unit: "binary", maxLength: 9_000 }), fc.array(fc.string()).map((lines) => lines.join("\n").repeat(30)));

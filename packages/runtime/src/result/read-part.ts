@@ -124,11 +124,14 @@ interface Fitting {
   readonly budget: PartBudget | undefined;
 }
 
+/** The list around items, the quotes around a text. */
+const aroundTokens = 10;
+
 /** As many of the items as fit, and where to go on. */
 function fitItems(items: readonly unknown[], { total, offset, more, budget }: Fitting): ReadResult {
   const around = total === undefined ? {} : { total };
   if (budget === undefined) return { kind: "value", value: items, ...around, ...(more ? { nextOffset: offset + items.length } : {}) };
-  let left = budget.tokens - 10;
+  let left = budget.tokens - aroundTokens;
   let taken = 0;
   for (const item of items) {
     const count = budget.counter.within(JSON.stringify(modelView(item)), left);
@@ -137,7 +140,7 @@ function fitItems(items: readonly unknown[], { total, offset, more, budget }: Fi
     taken += 1;
   }
   if (taken === 0 && items.length > 0) {
-    const one = outlined(items[0], budget);
+    const one = outlined(items[0], { ...budget, tokens: budget.tokens - aroundTokens });
     return { ...one, value: [one.value], ...around, ...(more || items.length > 1 ? { nextOffset: offset + 1 } : {}) };
   }
   return { kind: "value", value: items.slice(0, taken), ...around, ...(more || taken < items.length ? { nextOffset: offset + taken } : {}) };
@@ -176,7 +179,7 @@ function cutText(text: string, { tokens, counter }: PartBudget): string {
   let chars = Math.min(text.length, tokens * 16);
   for (;;) {
     const part = text.slice(0, chars);
-    if (counter.within(JSON.stringify(part), tokens - 10) !== undefined) return part;
+    if (counter.within(JSON.stringify(part), tokens - aroundTokens) !== undefined) return part;
     chars = Math.floor(chars * 0.8);
   }
 }
