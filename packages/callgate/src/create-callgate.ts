@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Approver, Gate, RunLimits, Source } from "@callgate/contract";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
@@ -36,13 +36,14 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
 export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
   const clock = systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
-  const mcp = mcpSources(options.mcpServers ?? {}, options.folder ?? process.cwd(), process.env);
+  const folder = options.folder ?? process.cwd();
+  const mcp = mcpSources(options.mcpServers ?? {}, folder, process.env);
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
   const { key } = await openMasterKey(join(stateFolder, "master.key"));
   const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
   const { maxMiB, maxAgeDays, path } = options.journal ?? {};
   const journal = await createSqliteJournal({
-    path: path ?? join(stateFolder, "journal.db"),
+    path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path),
     blobs,
     masterKey: key,
     clock,

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Effect, Source } from "@callgate/contract";
 import { createMcpSource } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/config-schema.ts";
@@ -51,7 +52,7 @@ function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }
     command: server.command,
     args: server.args ?? [],
     env: values,
-    cwd: server.cwd ?? folder,
+    cwd: resolve(folder, server.cwd ?? "."),
     ...(server.purpose === undefined ? {} : { purpose: server.purpose }),
     ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
     ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),

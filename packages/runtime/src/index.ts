@@ -4,6 +4,7 @@ export { createGate } from "./run/gate.ts";
 export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.ts";
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
+export { replaceControls } from "./lib/replace-controls.ts";
 export { errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";

@@ -150,16 +150,50 @@ describe("callgate", { timeout: 120_000 }, () => {
     expect(described.stdout).toContain("Read a note");
     expect(described.stderr).toContain('No tool "notes.gett"; nearest: notes.get');
     expect(described.status).toBe(1);
+    expect(callgate(["describe", "sendEmail"]).stderr).toContain('No tool "sendEmail"; find one with: callgate search "sendEmail"');
   });
 
   test("a server that is missing is said, and the rest works", () => {
     const { callgate } = project({ "tools/notes.ts": tools, "callgate.jsonc": '{ "mcpServers": { "gone": { "command": "callgate-no-such-program" } } }' });
     const { status, stdout, stderr } = callgate(["--trust", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]);
     expect([status, stdout]).toEqual([0, "first\n"]);
-    expect(stderr).toContain("callgate-no-such-program");
+    expect(stderr).toMatch(/^note gone: .*could not be started: the command was not found.* callgate doctor says more\.\n(?!note)/);
+    // Commands that have nothing to do with it say nothing of it.
+    expect(callgate(["call", "notes.get", '{"id":1}']).stderr).toBe("");
+    expect(callgate(["runs", "ls"]).stderr).toBe("");
     const doctor = callgate(["doctor"]);
+    expect(doctor.stderr).toBe("");
+    expect(doctor.stdout.match(/callgate-no-such-program/g)?.length).toBe(1);
     expect(doctor.stdout).toContain("run the command by hand");
     expect(doctor.status).toBe(1);
+  });
+
+  test("paths of the configuration start at its folder, wherever the command is called", () => {
+    const { root, env } = project({ "callgate.jsonc": '{ "journal": { "path": "here/journal.db" }, "mcpServers": { "gone": { "command": "./nothing", "cwd": "servers" } } }', "below/x.txt": "", "servers/x.txt": "" });
+    const below = join(root, "project", "below");
+    expect(spawnSync(process.execPath, [bin, "--trust", "exec", "-e", "return 1"], { cwd: below, env, encoding: "utf8" })).toMatchObject({ status: 0, stdout: "1\n" });
+    expect(existsSync(join(root, "project", "here", "journal.db"))).toBe(true);
+    expect(existsSync(join(below, "here"))).toBe(false);
+  });
+
+  test("an error is told once, its code before its message", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    const denied = callgate(["--trust", "exec", "-e", "return await tools.notes.add({ text: 'x' })"]).stderr;
+    expect(denied.match(/needs a person's approval/g)?.length).toBe(1);
+    expect(denied).toMatch(/failed APPROVAL_UNAVAILABLE at 1:\d+: notes\.add needs/);
+    const caught = callgate(["exec", "-e", "try { await tools.notes.get({ id: 9 }) } catch { return 0 }"]).stderr;
+    expect(caught).toContain("NOTE_NOT_FOUND: No note 9");
+  });
+
+  test("durations in JSON are rounded", () => {
+    const { callgate } = project({ "tools/notes.ts": tools });
+    const text = callgate(["--trust", "--json", "exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]).stdout;
+    const { runId } = runShape.parse(JSON.parse(text));
+    for (const json of [text, callgate(["--json", "runs", "show", runId]).stdout]) {
+      const found = [...json.matchAll(/"durationMs":([\d.]+)/g)].map(([, number]) => number ?? "");
+      expect(found.length).toBeGreaterThan(1);
+      for (const number of found) expect(number).toMatch(/^\d+(?:\.\d{1,2})?$/);
+    }
   });
 
   test("a broken configuration names file, line and fix", () => {

@@ -22,10 +22,12 @@ export interface GlobalOptions {
 
 /** How a command uses its gate. */
 interface GateUse {
-  /** False where nobody may be asked. */
-  readonly interactive: boolean;
-  /** True for a process that lives long. */
-  readonly warm: boolean;
+  /** False where nobody may be asked. Default true. */
+  readonly interactive?: boolean;
+  /** True for a process that lives long. Default false. */
+  readonly warm?: boolean;
+  /** The sources whose problems matter to the command, by namespace or the tools it names; "told" where it tells all itself. Default: all. */
+  readonly about?: readonly string[] | "told";
 }
 
 /** What a command is given: terminal, interruption, and a gate on demand. */
@@ -51,25 +53,26 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     options,
     trust,
     folders,
-    async withGate(use, how = { interactive: true, warm: false }) {
+    async withGate(use, how = {}) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.
       const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
       const { createLiveView } = await import("./live-view.ts");
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
       let view: LiveView | undefined;
-      const approver = how.interactive ? ttyApprover(terminal, () => view) : undefined;
+      const approver = how.interactive !== false ? ttyApprover(terminal, () => view) : undefined;
       const gate = await openGate({
         configFile,
         folder: process.cwd(),
         folders,
         ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }),
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
-        warm: how.warm,
+        warm: how.warm ?? false,
         ...(approver === undefined ? {} : { approver }),
       });
       try {
-        await gate.ready();
-        for (const problem of gate.problems) terminal.err(`${terminal.colors.yellow("note")} ${problem}\n`);
+        // A command about no source does not wait for any.
+        if (how.about?.length !== 0) await gate.ready();
+        for (const problem of problemsToTell(gate, how.about)) terminal.err(`${terminal.colors.yellow("note")} ${firstLine(problem)}\n`);
         view = options.json === true ? createLiveView(gate, { ...terminal, interactive: false }) : createLiveView(gate, terminal);
         return await use(gate, view);
       } finally {
@@ -78,6 +81,21 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       }
     },
   };
+}
+
+/** What is no source's matter, such as the journal's, concerns every command. */
+function problemsToTell(gate: Gate, about: GateUse["about"]): readonly string[] {
+  if (about === "told") return [];
+  if (about === undefined) return gate.problems;
+  const ours = new Set(about.map((name) => name.split(".")[0]));
+  const others = gate.namespaces().map(({ namespace }) => namespace).filter((namespace) => !ours.has(namespace));
+  return gate.problems.filter((problem) => !others.some((namespace) => problem.startsWith(`${namespace}: `)));
+}
+
+/** Problems are told in one line by every command; doctor tells all of them. */
+function firstLine(problem: string): string {
+  const [first = "", ...more] = problem.split("\n");
+  return more.length === 0 ? first : `${first} callgate doctor says more.`;
 }
 
 /** A person can be asked only where both ends are a terminal; elsewhere the default applies and writes are denied. */

@@ -60,19 +60,19 @@ function follow(event: GateEvent, { open, print, terminal }: Following): string 
   if (event.kind === "call-progressed") open.set(event.callId, `${event.tool}: ${visible(event.message)}`);
   if (event.kind === "call-ended") {
     open.delete(event.callId);
-    print(callLine(event, terminal));
+    print(callLine(event, terminal, "code"));
   }
   return undefined;
 }
 
-/** One ended call on one line. */
+/** One ended call on one line; the error's message only where nothing else tells it. */
 export function callLine(
   call: Pick<Extract<GateEvent, { kind: "call-ended" }>, "tool" | "outcome" | "effectStatus" | "durationMs" | "error">,
-  terminal: Pick<Terminal, "colors">,
+  { colors }: Pick<Terminal, "colors">,
+  telling: "code" | "message" = "message",
 ): string {
-  const { colors } = terminal;
   const mark = call.outcome === "ok" ? colors.green("✓") : call.outcome === "denied" ? colors.yellow("⊘") : colors.red("✗");
   const effect = call.effectStatus === "none" ? "" : call.effectStatus === "done" ? colors.cyan(" changed") : colors.red(" effect unknown");
-  const why = call.error === undefined ? "" : colors.dim(` ${call.error.code}: ${visible(call.error.message)}`);
+  const why = call.error === undefined ? "" : colors.dim(` ${call.error.code}${telling === "message" ? `: ${visible(call.error.message)}` : ""}`);
   return `${mark} ${call.tool}${effect} ${colors.dim(duration(call.durationMs))}${why}`;
 }

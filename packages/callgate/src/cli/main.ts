@@ -48,7 +48,7 @@ function reportFault(fault: unknown, json: boolean): number {
   const terminal = processTerminal();
   const { colors } = terminal;
   if (json) terminal.out(`${JSON.stringify({ status: "failed", error: { code, message, retryable: false } })}\n`);
-  else terminal.err(`${colors.red("error")} ${message} ${colors.dim(code)}\n`);
+  else terminal.err(`${colors.red("error")} ${code}: ${message}\n`);
   if (!CallgateError.is(fault) && fault instanceof Error && process.env["CALLGATE_DEBUG"] !== undefined) terminal.err(`${fault.stack ?? ""}\n`);
   return exitCodeOfFault(fault);
 }

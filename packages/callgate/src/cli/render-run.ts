@@ -15,14 +15,19 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     ...(result.consoleDroppedBytes === 0 ? {} : { consoleDroppedBytes: result.consoleDroppedBytes }),
     diagnostics: result.diagnostics,
     repairs: result.repairs,
-    calls: result.calls,
+    calls: result.calls.map(rounded),
     artifacts: result.artifacts,
     ...(result.effects === undefined ? {} : { effects: result.effects }),
     notices: result.notices,
     tokens: result.tokens,
-    durationMs: result.durationMs,
+    durationMs: rounded(result).durationMs,
     runId: result.runId,
   };
+}
+
+/** A duration as somebody can use it: hundredths of a millisecond. */
+export function rounded<Timed extends { readonly durationMs: number }>(timed: Timed): Timed {
+  return { ...timed, durationMs: Math.round(timed.durationMs * 100) / 100 };
 }
 
 /** `value`, or `outline` and `handle`. */
@@ -44,7 +49,8 @@ export function renderReport(result: RunResult, terminal: Terminal, live: boolea
   const lines: string[] = [];
   for (const repair of result.repairs) lines.push(colors.dim(`repaired ${repair.line}:${repair.column} ${repair.message}`));
   for (const diagnostic of result.diagnostics) lines.push(...renderDiagnostic(diagnostic, terminal));
-  if (!live) for (const call of result.calls) lines.push(callLine(call, terminal));
+  // The error that ended the run is told in full below.
+  if (!live) for (const call of result.calls) lines.push(callLine(call, terminal, result.error !== undefined && call.error?.message === result.error.message ? "code" : "message"));
   for (const entry of result.console) lines.push(`${colors.dim(`${entry.level} │`)} ${visible(entry.text)}`);
   if (result.error !== undefined) lines.push(...renderError(result, terminal));
   for (const notice of result.notices) lines.push(colors.yellow(`note ${visible(notice)}`));
@@ -59,7 +65,7 @@ export function renderReport(result: RunResult, terminal: Terminal, live: boolea
 
 function renderDiagnostic(diagnostic: Diagnostic, { colors }: Pick<Terminal, "colors">): string[] {
   const paint = diagnostic.severity === "error" ? colors.red : diagnostic.severity === "warning" ? colors.yellow : colors.dim;
-  const lines = [`${paint(diagnostic.severity)} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)} ${colors.dim(diagnostic.code)}`];
+  const lines = [`${paint(diagnostic.severity)} ${diagnostic.code} at ${diagnostic.line}:${diagnostic.column}: ${visible(diagnostic.message)}`];
   if (diagnostic.excerpt !== undefined) lines.push(colors.dim(`  ${diagnostic.line} │ `) + visible(diagnostic.excerpt));
   if (diagnostic.declaration !== undefined) lines.push(...diagnostic.declaration.split("\n").map((line) => colors.dim(`      ${visible(line)}`)));
   return lines;
@@ -68,8 +74,8 @@ function renderDiagnostic(diagnostic: Diagnostic, { colors }: Pick<Terminal, "co
 function renderError(result: RunResult, { colors }: Pick<Terminal, "colors">): string[] {
   const { error, effects } = result;
   if (error === undefined) return [];
-  const place = error.line === undefined ? "" : ` ${error.line}:${error.column ?? 1}`;
-  const lines = [`${colors.red(result.status)}${place} ${visible(error.message)} ${colors.dim(error.code)}`];
+  const place = error.line === undefined ? "" : ` at ${error.line}:${error.column ?? 1}`;
+  const lines = [`${colors.red(result.status)} ${error.code}${place}: ${visible(error.message)}`];
   if (error.excerpt !== undefined) lines.push(colors.dim(`  ${error.line ?? ""} │ `) + visible(error.excerpt));
   for (const [word, ids] of [["took effect", effects?.done], ["may have taken effect", effects?.unknown]] as const) {
     if (ids !== undefined && ids.length > 0) lines.push(`  ${word}: ${ids.join(", ")}`);

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { replaceControls } from "@callgate/runtime";
 import picocolors from "picocolors";
 
 export type Colors = ReturnType<typeof picocolors.createColors>;
@@ -32,11 +33,11 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Text from a model, program or tool made harmless for a terminal: control characters become visible. */
+/** Text from a model, program or tool made harmless for a terminal: control characters become visible. Lines and tabs stay. */
 export function visible(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+  return replaceControls(text, (character) => {
     const code = character.codePointAt(0) ?? 0;
+    if (character === "\n" || character === "\t") return character;
     return code < 0x20 ? String.fromCodePoint(0x2400 + code) : `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }

@@ -1,3 +1,4 @@
+import { replaceControls } from "../lib/replace-controls.ts";
 import type { BrokerTool, CallScope, Ended } from "./call.ts";
 import { ended } from "./ended.ts";
 
@@ -26,7 +27,7 @@ export function resolve(scope: CallScope): BrokerTool | Ended {
 
 /** The name as it may be repeated: bounded, one line. */
 export function shownName(name: string): string {
-  const line = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");
+  const line = replaceControls(name, () => "?");
   return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS).toWellFormed()}…` : line;
 }
 

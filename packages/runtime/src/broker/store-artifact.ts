@@ -1,5 +1,6 @@
 import { ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput } from "@callgate/contract";
+import { replaceControls } from "../lib/replace-controls.ts";
 import type { CallScope } from "./call.ts";
 
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:;[^\p{Cc}]{0,100})?$/u;
@@ -19,6 +20,6 @@ export async function storeArtifact(scope: CallScope, artifact: ArtifactInput): 
 }
 
 function fileName(name: string): string {
-  const last = name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1).replace(/[\p{Cc}\p{Cf}]/gu, "");
+  const last = replaceControls(name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf("\\")) + 1), () => "");
   return last === "" || last === "." || last === ".." ? "file" : last.slice(0, 200).toWellFormed();
 }

@@ -32,6 +32,13 @@ describe("readThrown", () => {
     expect(read({ message: "plain", code: 17 })).toMatchObject({ message: "plain", details: { code: "17" } });
   });
 
+  test("code-mode 10: says why a fetch failed, from its cause", () => {
+    const failedFetch = (cause: unknown) => read(new TypeError("fetch failed", { cause })).message;
+    expect(failedFetch(Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" }))).toBe("fetch failed: connect ECONNREFUSED 127.0.0.1:9");
+    expect(failedFetch(Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" }))).toBe("fetch failed: ECONNREFUSED");
+    expect(read(new Error("Cannot save: disk full", { cause: new Error("disk full") })).message).toBe("Cannot save: disk full");
+  });
+
   test.each([
     [5, "The tool threw 5 instead of an error"],
     [undefined, "The tool threw undefined instead of an error"],
@@ -47,7 +54,7 @@ describe("readThrown", () => {
     const inner = Object.assign(new Error("open '/usr/lib/node_modules/x/y.js' failed with canary-7f3a"), { code: "ENOENT" });
     const error = new AggregateError([inner, new TypeError("at /opt/app/main.ts:3:4")], "all failed", { cause: new Error("root", { cause: inner }) });
     const { details, message } = read(error);
-    expect(message).toBe("all failed");
+    expect(message).toBe("all failed: root");
     expect(details).toEqual({
       causes: [
         { name: "Error", message: "root" },

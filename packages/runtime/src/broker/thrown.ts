@@ -50,7 +50,13 @@ function ofOther(error: unknown, safe: SafeText): Thrown {
   const head = flat(error, safe);
   const causes = chainOf(error).map((cause) => flat(cause, safe));
   const details: JsonObject = { ...(head.code === undefined ? {} : { code: head.code }), ...(causes.length === 0 ? {} : { causes }) };
-  return { ...thrown, message: head.message || `The tool threw a ${head.name} without a message`, ...(Object.keys(details).length === 0 ? {} : { details }) };
+  return { ...thrown, message: because(head.message || `The tool threw a ${head.name} without a message`, causes[0]), ...(Object.keys(details).length === 0 ? {} : { details }) };
+}
+
+/** `fetch failed` alone says nothing; its cause does. A message that quotes its cause is left as it is. */
+function because(message: string, cause: ReturnType<typeof flat> | undefined): string {
+  const why = cause === undefined ? "" : cause.message || (cause.code ?? "");
+  return why === "" || message.includes(why) ? message : `${message.replace(/\.$/, "")}: ${why}`;
 }
 
 interface Flat extends JsonObject {

@@ -34,7 +34,7 @@ export async function callCommand(
       context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
     }
     return exitCodeOfError(outcome.error);
-  });
+  }, { about: [tool] });
 }
 
 async function argumentText(argument: string | undefined): Promise<string> {

@@ -20,7 +20,7 @@ export async function doctorCommand(context: CommandContext): Promise<ExitCode> 
   try {
     await context.withGate(async (gate) => {
       findings.push(...(await gateFindings(gate)));
-    });
+    }, { about: "told" });
   } catch (fault) {
     findings.push({ check: "gate", state: "failed", found: fault instanceof Error ? fault.message : String(fault), fix: "mend what the message names, then run callgate doctor again" });
   }
@@ -89,12 +89,15 @@ async function journal(gate: Gate): Promise<Finding> {
 
 function sources(gate: Gate): readonly Finding[] {
   const namespaces = gate.namespaces();
+  const problemOf = (namespace: string) => gate.problems.find((problem) => problem.startsWith(`${namespace}: `))?.slice(namespace.length + 2);
+  // What made a source fail is told once, with the source.
+  const told = new Set(namespaces.filter(({ state }) => state.kind !== "ready").map(({ namespace }) => problemOf(namespace)));
   const findings = namespaces.map((view): Finding => {
     const check = `source ${view.namespace}`;
     return view.state.kind === "ready"
       ? { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` }
-      : { check, state: "failed", found: "reason" in view.state ? view.state.reason : view.state.kind, fix: `check the entry "${view.namespace}" in the configuration` };
+      : { check, state: "failed", found: problemOf(view.namespace) ?? ("reason" in view.state ? view.state.reason : view.state.kind), fix: `check the entry "${view.namespace}" in the configuration, or set "disabled": true there` };
   });
-  const problems = gate.problems.map((found): Finding => ({ check: "catalog", state: "warning", found }));
+  const problems = gate.problems.filter((problem) => !told.has(problem.replace(/^[^:]*: /, ""))).map((found): Finding => ({ check: "catalog", state: "warning", found }));
   return namespaces.length + problems.length > 0 ? [...findings, ...problems] : [{ check: "sources", state: "warning", found: "none configured", fix: "callgate init writes an example; mcpServers in the configuration takes any MCP server" }];
 }

@@ -43,10 +43,11 @@ export async function describeCommand(names: readonly string[], context: Command
     }
     for (const name of missing) {
       const near = gate.nearest(name);
-      terminal.err(`No tool "${name}"${near.length === 0 ? "" : `; nearest: ${near.join(", ")}`}\n`);
+      const way = near.length === 0 ? `find one with: callgate search ${JSON.stringify(name.replaceAll(/[._-]+/g, " ").trim())}` : `nearest: ${near.join(", ")}`;
+      terminal.err(`No tool "${visible(name)}"; ${visible(way)}\n`);
     }
     return Promise.resolve(missing.length === 0 ? exitCodes.ok : exitCodes.failed);
-  });
+  }, { about: names });
 }
 
 function describe(tool: ToolView, { terminal }: CommandContext): string {

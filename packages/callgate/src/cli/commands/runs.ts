@@ -5,9 +5,12 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { callLine } from "../live-view.ts";
-import { renderReport, runJson } from "../render-run.ts";
+import { renderReport, rounded, runJson } from "../render-run.ts";
 import { renderTable } from "../table.ts";
 import { counted, duration, visible } from "../terminal.ts";
+
+/** The record is read without any source. */
+const recordOnly = { about: [] };
 
 /** `callgate runs ls` */
 export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
@@ -18,7 +21,7 @@ export async function listRunsCommand(options: { readonly limit?: number }, cont
     else if (runs.length === 0) terminal.err("No runs yet\n");
     else terminal.out(renderTable(["run", "status", "when", "calls", "time", "program"], runs.map(runRow), { columns: terminal.outColumns, colors: terminal.outColors }));
     return exitCodes.ok;
-  });
+  }, recordOnly);
 }
 
 function runRow(run: RunRecord): readonly string[] {
@@ -33,10 +36,10 @@ export async function showRunCommand(runId: string, context: CommandContext): Pr
     const shown = await gate.runs.show(runId);
     if (shown === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`);
     const { terminal } = context;
-    if (context.options.json === true) terminal.out(`${JSON.stringify(shown)}\n`);
+    if (context.options.json === true) terminal.out(`${JSON.stringify({ ...shown, entries: shown.entries.map((entry) => ("durationMs" in entry ? rounded(entry) : entry)) })}\n`);
     else terminal.out(renderRun(shown.run, shown.entries, context));
     return exitCodes.ok;
-  });
+  }, recordOnly);
 }
 
 function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal }: CommandContext): string {
@@ -92,7 +95,7 @@ export async function replayRunCommand(runId: string, context: CommandContext): 
       terminal.out(divergence === undefined ? `${runId} replays equal; nothing was called\n` : `${runId} diverges at call #${divergence.seq}: ${visible(divergence.message)}\n`);
     }
     return divergence === undefined ? exitCodes.ok : exitCodes.failed;
-  });
+  }, recordOnly);
 }
 
 /** `callgate runs prune` */
@@ -105,7 +108,7 @@ export async function pruneRunsCommand(options: { readonly olderThan?: number; r
     });
     context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${counted(pruned.runs, "run")}, ${counted(pruned.bytes, "byte")}\n`);
     return exitCodes.ok;
-  });
+  }, recordOnly);
 }
 
 /** `callgate runs erase RUN` */
@@ -114,7 +117,7 @@ export async function eraseRunCommand(runId: string, context: CommandContext): P
     await gate.runs.erase(runId);
     context.terminal.out(context.options.json === true ? `${JSON.stringify({ runId, erased: true })}\n` : `erased the clear values of ${runId}; its summaries stay\n`);
     return exitCodes.ok;
-  });
+  }, recordOnly);
 }
 
 /** `callgate read HANDLE` */
@@ -142,5 +145,5 @@ export async function readCommand(
         return exitCodes.ok;
       }
     }
-  });
+  }, recordOnly);
 }
