@@ -75,6 +75,24 @@ describe("createBroker under load", () => {
     expect(count.most).toBe(2);
   });
 
+  test("work that ignores its signal keeps its turn until it ends, and those who wait for it are told", async () => {
+    const gate: ReturnType<typeof testGate> = testGate({ tools: [] });
+    const work = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+    let ran = 0;
+    const deaf = testTool("crm.deaf", { effect: "read", timeoutMs: 100, concurrency: 2, run: () => work[ran++]?.promise ?? "late turn" });
+    const call = () => gate.call("crm.deaf", {}, { catalog: { resolve: () => deaf, nearest: () => [] } });
+    const [first, second, waiting] = [call(), call(), call()];
+    await gate.clock.advance(100);
+    expect((await Promise.all([first, second])).map(({ outcome }) => outcome.kind)).toEqual(["timed_out", "timed_out"]);
+    expect(ran).toBe(2);
+    await gate.clock.advance(200);
+    expect((await waiting).outcome).toMatchObject({ kind: "limit_exceeded", effectStatus: "none", error: { code: "LIMIT_EXCEEDED", retryable: true, details: { limit: "concurrency", limitValue: 2 } } });
+    expect(ran).toBe(2);
+    work[0]?.resolve(1);
+    expect((await call()).outcome).toMatchObject({ kind: "ok", value: "late turn" });
+    expect([gate.clock.pendingTimers, ran]).toEqual([0, 3]);
+  });
+
   test("cancelled while it waits for its turn, a write has no intent on record and changed nothing", async () => {
     const gate: ReturnType<typeof testGate> = testGate({ tools: [] });
     const { tool, count } = slow(() => gate.clock, 40, "write");

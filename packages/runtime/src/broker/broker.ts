@@ -133,7 +133,7 @@ async function performOnce(call: ReadyCall, slots: ToolSlots, late: Journey["lat
   try {
     const unrecorded = await recordIntent(call, "full");
     if (unrecorded !== undefined) return unrecorded;
-    const performed = await perform(call, late);
+    const performed = await perform(call, late, slot);
     return isEnded(performed) ? performed : await validateOutput(call, performed);
   } finally {
     slot.giveBack();

@@ -155,6 +155,16 @@ describe("perform", () => {
     expect((await gate.call("crm.big")).outcome).toMatchObject({ kind: "ok", value: 10n ** 30n });
   });
 
+  test("a result that is nested too deep is no matter of bytes", async () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 300; level += 1) deep = { deep };
+    const gate = testGate({ tools: [testTool("crm.deep", { effect: "read", run: () => deep }), testTool("crm.digits", { effect: "read", run: () => 10n ** 100_001n })] });
+    const { outcome } = await gate.call("crm.deep");
+    expect(outcome).toMatchObject({ kind: "invalid_output", effectStatus: "none", error: { code: "VALUE_TOO_LARGE", path: `${"/deep".repeat(200)}`, message: expect.stringContaining("nested deeper than 200") as string } });
+    expect(JSON.stringify(outcome)).not.toContain("callResultBytes");
+    expect((await gate.call("crm.digits")).outcome).toMatchObject({ kind: "invalid_output", error: { code: "VALUE_TOO_LARGE", message: expect.stringContaining("digits") as string } });
+  });
+
   test("counts bytes, not characters, of a result", async () => {
     const gate = testGate({ tools: [testTool("crm.all", { effect: "read", run: () => "é".repeat(600) })] });
     const limits = { callResultBytes: 1000 } as never;

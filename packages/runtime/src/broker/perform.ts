@@ -9,6 +9,7 @@ import { storeArtifact } from "./store-artifact.ts";
 import { readThrown } from "./thrown.ts";
 import type { Thrown } from "./thrown.ts";
 import { createToolContext } from "./tool-context.ts";
+import type { ToolSlot } from "./tool-slots.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
 /** What a tool gave, not yet held against its output schema. */
@@ -27,14 +28,15 @@ export type LateEnd = Extract<Raced<unknown>, { kind: "value" | "threw" }>;
  * Callgate calls `source.call`.
  *
  * @param late hears of the end of an attempt that was given up
+ * @param slot held while an attempt is at it, given up or not
  */
-export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: number) => void): Promise<Performed | Ended> {
+export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: number) => void, slot: ToolSlot): Promise<Performed | Ended> {
   const { clock } = call.seams;
   let doubt: EffectStatus = "none";
   for (let attempt = 1; ; attempt++) {
     if (call.signal.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
     const storing: Promise<Artifact>[] = [];
-    const end = await runAttempt(call, { attempt, storing, late });
+    const end = await runAttempt(call, { attempt, storing, late, slot });
     if (end.kind === "value") return await collect(call, { value: end.value, storing, attempts: attempt });
     const thrown = end.kind === "threw" ? readThrown(end.error, call.tool.tool.errors, call.safe) : undefined;
     // Doubt about an earlier attempt is not lifted by a later one that is sure of itself.
@@ -49,9 +51,10 @@ interface Attempt {
   /** Files on their way into the blob store. */
   readonly storing: Promise<Artifact>[];
   readonly late: (end: LateEnd, attempt: number) => void;
+  readonly slot: ToolSlot;
 }
 
-function runAttempt(call: ReadyCall, { attempt, storing, late }: Attempt): Promise<Raced<unknown>> {
+function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt): Promise<Raced<unknown>> {
   const { seams, request, tool, state } = call;
   seams.emit({ kind: "call-started", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, attempt });
   state.attempts = attempt;
@@ -60,7 +63,7 @@ function runAttempt(call: ReadyCall, { attempt, storing, late }: Attempt): Promi
     storing.push(stored);
     return stored;
   };
-  const work = (signal: AbortSignal): Promise<unknown> => tool.source.call(tool.tool.name, call.args.take(), createToolContext(call, { signal, store }));
+  const work = (signal: AbortSignal): Promise<unknown> => slot.hold(tool.source.call(tool.tool.name, call.args.take(), createToolContext(call, { signal, store })));
   return race(work, {
     clock: seams.clock,
     timeoutMs: tool.tool.timeoutMs,

@@ -33,6 +33,9 @@ export async function validateOutput(call: ReadyCall, performed: Performed): Pro
   } catch (error) {
     if (!(error instanceof ValueError)) return stop({ ...invalid, message: `The result of ${call.tool.name} could not be read: ${readThrown(error, [], call.safe).message}` });
     if (error.code === "VALUE_UNSUPPORTED") return stop({ ...invalid, code: error.code, message: error.message, path: error.path });
+    if (error.bound !== "maxChars") {
+      return stop({ ...invalid, code: error.code, message: `The result of ${call.tool.name} cannot cross: ${error.message}. The tool has to return it flatter, or parts of it as text`, path: error.path });
+    }
     const limitValue = call.request.limits.callResultBytes;
     return stop({
       outcome: "limit_exceeded",
@@ -46,7 +49,7 @@ export async function validateOutput(call: ReadyCall, performed: Performed): Pro
 function encodeBounded(value: unknown, maxBytes: number): WireValue {
   const wire = encodeValue(value, { ...defaultValueBounds, maxChars: maxBytes });
   const bytes = Buffer.byteLength(wire.json);
-  if (bytes > maxBytes) throw new ValueError("VALUE_TOO_LARGE", `The value is ${bytes} bytes of JSON, the bound is ${maxBytes}`, "");
+  if (bytes > maxBytes) throw new ValueError("VALUE_TOO_LARGE", `The value is ${bytes} bytes of JSON, the bound is ${maxBytes}`, { path: "", bound: "maxChars" });
   return wire;
 }
 
