@@ -117,13 +117,18 @@ export interface PruneOptions {
   readonly maxBytes?: number;
 }
 
-/** `lazy` may be lost with the power, not with the process; `full` is on disk when the promise resolves. */
-export type Durability = "lazy" | "full";
+/**
+ * `lazy` may be lost with the power, not with the process; `full` is on disk when the promise resolves. `later` is `lazy`
+ * for entries nobody waits for, such as the outcomes of reads: the journal may gather them for some milliseconds, and a
+ * process that dies meanwhile loses them. Whatever is written after them is never kept without them.
+ */
+export type Durability = "later" | "lazy" | "full";
 
 /**
  * The record of runs. The suite `testJournal` in testkit is its definition.
  *
  * - Entries of one run are kept in the order they were appended; `append` of several is one transaction.
+ * - `begin` may be gathered with what follows it, as `later`. What was asked for before a read is seen by it.
  * - `append` with `full` resolves after the entries, and all before them of that run, are on disk.
  * - Two processes may use one journal at once.
  * - Nothing of one tenant is visible with the id of another.

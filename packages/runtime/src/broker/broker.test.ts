@@ -138,7 +138,7 @@ describe("createBroker", () => {
       const gate = testGate({ tools: [testTool("crm.pay", { effect, run: () => { rowsAtRun = gate.journal.rows.length; return 1; } })] });
       await gate.call("crm.pay");
       expect(rowsAtRun).toBe(effect === "read" ? 0 : 2);
-      expect(gate.journal.rows.map(({ durability }) => durability)).toEqual(effect === "read" ? ["lazy", "lazy", "lazy"] : ["full", "full", "lazy"]);
+      expect(gate.journal.rows.map(({ durability }) => durability)).toEqual(effect === "read" ? ["later", "later", "later"] : ["full", "full", "lazy"]);
     }
   });
 
@@ -162,17 +162,17 @@ describe("createBroker", () => {
   test("tells the truth when only the outcome cannot be journalled", async () => {
     const gate = testGate({ tools: [testTool("crm.pay", { run: () => 7 })] });
     gate.journal.fail = (entries) => entries.some(({ kind }) => kind === "call-ended");
-    const { outcome, notices } = await gate.call("crm.pay");
+    const { outcome, recorded } = await gate.call("crm.pay");
     expect(outcome).toMatchObject({ kind: "ok", effectStatus: "done", value: 7 });
-    expect(notices).toEqual(["The outcome of crm.pay could not be written to the journal: disk full"]);
+    expect(await recorded).toEqual(["The outcome of crm.pay could not be written to the journal: disk full"]);
     expect(gate.eventKinds()).toContain("journal-degraded");
   });
 
   test("performs a read though the journal is gone, and says so", async () => {
     const gate = testGate({ tools: [testTool("crm.get", { effect: "read", run: () => 7 })] });
     gate.journal.fail = () => true;
-    const { outcome, notices } = await gate.call("crm.get");
-    expect([outcome.kind, notices.length]).toEqual(["ok", 1]);
+    const { outcome, recorded } = await gate.call("crm.get");
+    expect([outcome.kind, (await recorded).length]).toEqual(["ok", 1]);
   });
 
   test("keeps the files of a SourceReturn, and takes a tool's own { value, artifacts } for what it is", async () => {

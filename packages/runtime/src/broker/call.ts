@@ -96,8 +96,11 @@ export interface PerformedCall {
   readonly argsDigest: Digest;
   /** The encoded value when `ok`, for the guest. */
   readonly wire?: WireValue;
-  /** Things worth saying that are no error, e.g. that the outcome could not be journalled. */
-  readonly notices: readonly string[];
+  /**
+   * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
+   * already; nobody waits for the record of a read (DESIGN D15). Never rejects.
+   */
+  readonly recorded: Promise<readonly string[]>;
 }
 
 /** One call on its way through the stages: what every stage may look at. */

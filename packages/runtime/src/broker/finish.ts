@@ -8,7 +8,7 @@ import { readThrown } from "./thrown.ts";
 
 /**
  * Records and tells how a call ended. The outcome is never thrown away: what cannot be journalled is reported together
- * with that fact.
+ * with that fact. The program hears of a write only once its outcome is recorded.
  */
 export async function finish(scope: CallScope, known: Known, end: Ended & { readonly startedMs: number }): Promise<PerformedCall> {
   const { seams, request, state, record } = scope;
@@ -23,16 +23,17 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     ...told,
     attempts: end.attempts,
     cached: end.cached,
-    ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recorded(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
+    ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedValue(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
-  const notices = await flush(scope, known.tool);
+  const recorded = flush(scope, known);
+  if (known.effect !== "read") await recorded;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
-  return { outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), notices };
+  return { outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), recorded };
 }
 
 /** A value that cannot be summarised is left out; the outcome counts more. */
-function recorded(scope: CallScope, known: Known, { value, wire }: { readonly value: unknown; readonly wire: WireValue }): { readonly result?: RecordedValue } {
+function recordedValue(scope: CallScope, known: Known, { value, wire }: { readonly value: unknown; readonly wire: WireValue }): { readonly result?: RecordedValue } {
   try {
     return { result: scope.seams.redactor.record(value, wire, known.sensitiveOutput) };
   } catch {
@@ -40,9 +41,9 @@ function recorded(scope: CallScope, known: Known, { value, wire }: { readonly va
   }
 }
 
-async function flush(scope: CallScope, tool: string): Promise<readonly string[]> {
+async function flush(scope: CallScope, { tool, effect }: Known): Promise<readonly string[]> {
   try {
-    await scope.record.flush("lazy");
+    await scope.record.flush(effect === "read" ? "later" : "lazy");
     return [];
   } catch (error) {
     const message = `The outcome of ${tool} could not be written to the journal: ${scope.safe.text(error instanceof Error ? error.message : String(error))}`;
@@ -76,7 +77,7 @@ export async function recordLate(scope: CallScope, known: Known, late: LateEnd):
 function lateValue(scope: CallScope, known: Known, value: unknown): { readonly result?: RecordedValue } {
   try {
     const bare = SourceReturn.is(value) ? value.value : value;
-    return recorded(scope, known, { value: bare, wire: encodeValue(bare) });
+    return recordedValue(scope, known, { value: bare, wire: encodeValue(bare) });
   } catch {
     return {};
   }

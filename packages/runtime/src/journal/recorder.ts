@@ -34,7 +34,7 @@ export function createRecorder({ queue, owners, writer, blobs, clock, blobBytes 
   return {
     async begin(run) {
       assertNames(run);
-      await queue.write({ durability: "lazy", what: `Cannot begin run ${run.runId}` }, () => {
+      await queue.write({ durability: "later", what: `Cannot begin run ${run.runId}` }, () => {
         owners.register();
         writer.begin(run, owners.ownerId);
       });

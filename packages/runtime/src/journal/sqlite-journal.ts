@@ -77,6 +77,14 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     }
   }
 
+  /** What was asked to be written before is seen. */
+  function read<T>(work: () => Promise<T> | T): Promise<T> {
+    return guard("Cannot read the journal", () => {
+      queue.catchUp();
+      return work();
+    });
+  }
+
   return {
     notices: keptAside === undefined ? [] : [`The journal was damaged. It was kept aside as ${keptAside}, and a fresh one was begun; runs recorded before are not listed`],
     begin: (run) =>
@@ -86,10 +94,10 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (runId, added, durability) => guard(`Cannot append to run ${runId}`, () => recorder.append(runId, added, durability)),
     finish: (runId, finish) => guard(`Cannot finish run ${runId}`, () => recorder.finish(runId, finish)),
-    readRun: (tenant, runId) => guard("Cannot read the journal", () => runs.readRun(tenant, runId)),
-    readEntries: (tenant, runId, read) => guard("Cannot read the journal", () => entries.readEntries(tenant, runId, read?.clear ?? false)),
-    readResult: (tenant, runId, number) => guard("Cannot read the journal", () => entries.readResult(tenant, runId, number)),
-    listRuns: (filter) => guard("Cannot read the journal", () => runs.listRuns(filter)),
+    readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
+    readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
+    readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
+    listRuns: (filter) => read(() => runs.listRuns(filter)),
     erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, keys, { tenant, runId })),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable)),
     async close() {

@@ -95,13 +95,15 @@ interface Shaping {
 export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter }: Shaping): Promise<RunResult> {
   const { seams, log, runId, principal } = scope;
   const counter = await seams.tokenCounter();
-  const { resultTokens, ...shaped } = shapeRun({
-    draft,
-    ...(known === undefined ? {} : { value: known }),
-    budgetTokens: request.budgetTokens,
-    counter,
-    keep: (label, value) => kept.keep(label, value).handle,
-  });
+  const shape = (notices: readonly string[]): ReturnType<typeof shapeRun> =>
+    shapeRun({
+      draft: { ...draft, notices },
+      ...(known === undefined ? {} : { value: known }),
+      budgetTokens: request.budgetTokens,
+      counter,
+      keep: (label, value) => kept.keep(label, value).handle,
+    });
+  const { resultTokens, ...shaped } = shape(draft.notices);
   const tokens = { result: resultTokens, program: counter.estimate(request.program), direct: meter.total(counter) };
   const finish: RunFinish = {
     status: draft.status === "running" ? "failed" : draft.status,
@@ -114,7 +116,11 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     await log.finish(finish);
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });
   }
-  return { ...shaped, tokens };
+  const { all } = scope.notices;
+  if (all.length === draft.notices.length) return { ...shaped, tokens };
+  // The journal failed meanwhile: that has to be told too.
+  const { resultTokens: result, ...retold } = shape(all);
+  return { ...retold, tokens: { ...tokens, result } };
 }
 
 /** The record's form of an error; line and column become part of its details. */

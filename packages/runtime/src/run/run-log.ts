@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry, RunFinish, RunStart } from "@callgate/contract";
+import type { Durability, Journal, JournalEntry, RunFinish, RunStart } from "@callgate/contract";
 
 /**
  * A run's own part of the journal. Never throws: what cannot be written is kept for the next try and told once. Whether a
@@ -8,8 +8,11 @@ export interface RunLog {
   begin(start: RunStart): void;
   /** Written with the next flush. */
   add(entry: JournalEntry): void;
-  /** Resolves once everything so far is written, or could not be. */
-  flush(): Promise<void>;
+  /** Asks for everything so far to be written. */
+  flush(): void;
+  /** Something of this run that others are writing. Must not reject. */
+  follow(recording: Promise<void>): void;
+  /** Resolves once everything of the run is written, or could not be. */
   finish(finish: RunFinish): Promise<void>;
 }
 
@@ -18,8 +21,13 @@ const maxWaiting = 10_000;
 
 export function createRunLog(journal: Journal, runId: string, onDegraded: (message: string) => void): RunLog {
   let waiting: JournalEntry[] = [];
-  let begun: Promise<boolean> = Promise.resolve(true);
+  const recordings = new Set<Promise<unknown>>();
   let told = false;
+
+  function follow(recording: Promise<unknown>): void {
+    recordings.add(recording);
+    recording.finally(() => recordings.delete(recording)).catch(() => undefined); // It never rejects.
+  }
 
   async function attempt(write: () => Promise<void>): Promise<boolean> {
     try {
@@ -32,25 +40,27 @@ export function createRunLog(journal: Journal, runId: string, onDegraded: (messa
     }
   }
 
-  async function flush(): Promise<void> {
+  async function write(durability: Durability): Promise<void> {
     const entries = waiting;
     if (entries.length === 0) return;
     waiting = [];
-    if (!(await attempt(() => journal.append(runId, entries, "lazy")))) waiting = [...entries, ...waiting].slice(-maxWaiting);
+    if (!(await attempt(() => journal.append(runId, entries, durability)))) waiting = [...entries, ...waiting].slice(-maxWaiting);
   }
 
   return {
     begin(start) {
-      begun = attempt(() => journal.begin(start));
+      follow(attempt(() => journal.begin(start)));
     },
     add(entry) {
       waiting.push(entry);
     },
-    flush,
+    flush: () => follow(write("later")),
+    follow,
     async finish(finish) {
       // All asked for in one turn, so that they share a transaction.
-      const flushed = flush();
-      await Promise.all([begun, flushed, attempt(() => journal.finish(runId, finish))]);
+      follow(write("lazy"));
+      follow(attempt(() => journal.finish(runId, finish)));
+      await Promise.all(recordings);
     },
   };
 }

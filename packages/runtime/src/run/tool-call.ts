@@ -32,7 +32,7 @@ export function endOf({ outcome, effect, durationMs }: PerformedCall): CallEnd {
 export function faulted(call: ToolCall, fault: unknown): PerformedCall {
   const error: CallError = { code: "INTERNAL", message: `${call.tool} could not be carried through: ${fault instanceof Error ? fault.message : "a fault of the gate"}`, tool: call.tool, retryable: false };
   const outcome: CallOutcome = { kind: "failed", effectStatus: call.effect === "read" ? "none" : "unknown", error };
-  return { outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), notices: [] };
+  return { outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), recorded: Promise.resolve([]) };
 }
 
 /** A call as the result of the run tells it. */

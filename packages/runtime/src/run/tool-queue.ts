@@ -55,7 +55,7 @@ export function createToolQueue(scope: RunScope, ended: (call: ToolCall, perform
     call.end = endOf(performed);
     meter.add(args.json);
     meter.add(performed.wire?.json ?? call.end.error?.message ?? "");
-    for (const notice of performed.notices) scope.notices.add(notice);
+    scope.log.follow(performed.recorded.then((notices) => { for (const notice of notices) scope.notices.add(notice); }));
     open -= 1;
     ended(call, performed);
     next();

@@ -184,6 +184,17 @@ function entriesSuite(setUp: SetUp, openAgain: OpenAgain): void {
     expect(seqs).toEqual(Array.from({ length: 60 }, (_, seq) => seq));
   });
 
+  test("shows a reader what was asked for before it, waited for or not; nothing is kept without what came before", async () => {
+    const { journal, store } = await setUp();
+    const pending = [journal.begin(sampleRun("r1")), journal.append("r1", [issued(0)], "later")];
+    expect(await journal.readEntries("acme", "r1")).toHaveLength(1);
+    pending.push(journal.append("r1", [ended(0)], "later"));
+    await journal.append("r1", [issued(1)], "full");
+    const other = await openAgain(store);
+    expect((await other.readEntries("acme", "r1")).map(({ kind }) => kind)).toEqual(["call-issued", "call-ended", "call-issued"]);
+    await Promise.all(pending);
+  });
+
   test("keeps entries of many runs at once apart, each in its order", async () => {
     const { journal } = await setUp();
     const runIds = Array.from({ length: 8 }, (_, index) => `r${index}`);
