@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Digest } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
 
@@ -24,5 +24,5 @@ export function idempotencyKey(parts: IdempotencyParts): string {
   const scope = parts.taskId === undefined ? ["run", parts.runId] : ["task", parts.taskId];
   const identity = parts.businessKey === undefined ? ["args", parts.argsDigest, parts.occurrence] : ["business", parts.businessKey];
   // Nested lists, not joined text: no two different calls can spell the same key.
-  return createHash("sha256").update(digestOf([parts.tenant, scope, parts.tool, identity])).digest("base64url");
+  return hash("sha256", digestOf([parts.tenant, scope, parts.tool, identity]), "base64url");
 }

@@ -14,6 +14,8 @@ export interface OpenedCall {
   readonly known: Known;
   readonly tool: BrokerTool | Ended;
   readonly issued: IssuedArguments | Ended;
+  /** Of the arguments as they came in, for people; null when they could not be read. */
+  readonly summary: JsonValue;
 }
 
 export function isEnded(stage: object): stage is Ended {
@@ -32,9 +34,9 @@ export function announce(scope: CallScope): OpenedCall {
     sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
   };
-  const args = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
-  seams.emit({ kind: "call-requested", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effect: known.effect, args });
-  return { known, tool, issued };
+  const summary = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
+  seams.emit({ kind: "call-requested", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effect: known.effect, args: summary });
+  return { known, tool, issued, summary };
 }
 
 /** These stages run foreign code too (a catalog, a policy); a fault in it ends this call only. */
@@ -110,8 +112,7 @@ function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string |
 function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { readonly key: string; readonly summary?: JsonValue }): RecordedValue {
   const { seams, request, record } = scope;
   const { known, tool, issued } = opened;
-  const whole = isEnded(issued) ? undefined : seams.redactor.record(issued.args.value, request.args, sensitiveInput(tool));
-  const args: RecordedValue = { ...whole, digest: known.argsDigest, summary: summary ?? whole?.summary ?? null };
+  const args: RecordedValue = { digest: known.argsDigest, summary: summary ?? opened.summary, ...(isEnded(issued) ? {} : { clear: request.args }) };
   record.add({
     kind: "call-issued",
     atMs: seams.clock.now(),

@@ -29,8 +29,10 @@ export function readArguments(scope: CallScope): IssuedArguments | Ended {
     });
   }
   try {
-    const args = freezeArguments(decodeValue(wire) ?? {});
-    return { kind: "issued", args, digest: digestOfWire(wire) };
+    const given = decodeValue(wire);
+    const args = freezeArguments(given ?? {});
+    // Untagged text says what it is: its value need not be read a second time.
+    return { kind: "issued", args, digest: wire.tagged ? digestOfWire(wire) : digestOf(given) };
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
     return ended({

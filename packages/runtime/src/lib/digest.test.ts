@@ -1,4 +1,6 @@
+import { hash } from "node:crypto";
 import { encodeValue } from "@callgate/contract";
+import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { digestOf, digestOfWire } from "./digest.ts";
@@ -7,6 +9,16 @@ describe("digestOf", () => {
   test("is SHA-256 over RFC 8785 text", () => {
     expect(digestOf({ b: 1, a: "x" })).toBe(digestOf({ a: "x", b: 1 }));
     expect(digestOf({})).toBe("sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+  });
+
+  test("is the same as by the library's text, for any JSON of any depth", () => {
+    const byLibrary = (value: unknown): string => `sha256:${hash("sha256", canonicalize(value) ?? "")}`;
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => { expect(digestOf(value)).toBe(byLibrary(value)); }));
+    const odd = JSON.parse('{"__proto__":1,"10":-0,"9":{"b":1,"":[]},"\u20ac":1e-7,"\ud83d\ude00":"\u2028"}') as unknown;
+    expect(digestOf(odd)).toBe(byLibrary(odd));
+    let deep: unknown = "x";
+    for (let depth = 0; depth < 200; depth++) deep = depth % 2 === 0 ? [deep, depth] : { b: depth, a: deep };
+    expect(digestOf(deep)).toBe(byLibrary(deep));
   });
 
   test("out-017: one meaning has one digest; other types and other normal forms have others", () => {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { CallgateError } from "@callgate/contract";
 import type { Digest, WireValue } from "@callgate/contract";
 import canonicalize from "canonicalize";
@@ -27,13 +27,50 @@ export function digestOfWire(wire: WireValue): Digest {
 }
 
 function canonical(value: unknown): string {
-  const text = canonicalText(value) ?? canonicalText(withoutLoneSurrogates(value));
+  const text = plainJson(value, 0) ?? canonicalText(value) ?? canonicalText(withoutLoneSurrogates(value));
   if (text === undefined) throw new CallgateError("ASSERTION", "Cannot digest a value that JSON has no word for");
   return text;
 }
 
 function hashOf(text: string): Digest {
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return `sha256:${hash("sha256", text)}`;
+}
+
+/** The stack is safe with so many levels of recursion; deeper values are written without it, at three times the cost. */
+const maxPlainDepth = 64;
+
+/** RFC 8785 text of plain JSON, where each string is whole and no object has more to it than its properties. */
+function plainJson(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value.isWellFormed() ? JSON.stringify(value) : undefined;
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? JSON.stringify(value) : undefined;
+  if (typeof value !== "object" || depth === maxPlainDepth) return undefined;
+  if (Array.isArray(value)) return plainItems(value, depth + 1);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  return "toJSON" in value ? undefined : plainProperties(value as Readonly<Record<string, unknown>>, depth + 1);
+}
+
+function plainItems(items: readonly unknown[], depth: number): string | undefined {
+  let text = "";
+  for (const item of items) {
+    const part = plainJson(item, depth);
+    if (part === undefined) return undefined;
+    text += text === "" ? part : `,${part}`;
+  }
+  return `[${text}]`;
+}
+
+function plainProperties(object: Readonly<Record<string, unknown>>, depth: number): string | undefined {
+  const keys = Object.keys(object);
+  let text = "";
+  // Sorted by UTF-16 units, as RFC 8785 wants it.
+  for (const key of keys.length > 1 ? keys.sort() : keys) {
+    const part = plainJson(object[key], depth);
+    if (part === undefined || !key.isWellFormed()) return undefined;
+    text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${part}`;
+  }
+  return `{${text}}`;
 }
 
 function canonicalText(value: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as hashOf } from "node:crypto";
 import type { Digest, Redactor, WireValue } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { keyedHash } from "./keyed-hash.ts";
@@ -47,7 +47,7 @@ export function createRedactor({ secrets, key }: RedactorOptions): Redactor {
 
 function digestOfRecorded(wire: WireValue): Digest {
   if (wire.json.length <= CANONICAL_CHARS) return digestOfWire(wire);
-  return `sha256:${createHash("sha256").update(wire.json).digest("hex")}`;
+  return `sha256:${hashOf("sha256", wire.json)}`;
 }
 
 /** `RegExp.escape` for Node before 24. */
