@@ -161,21 +161,6 @@ describe("code mode through the public gate", { timeout: 120_000 }, () => {
     expect(read?.kind === "artifact" && Buffer.compare(read.bytes, png)).toBe(0);
   });
 
-  test.each([
-    ["out-010: a function", "return { f: () => 1 } as any"],
-    ["out-010: a symbol", "return { s: Symbol('x') } as any"],
-    ["out-018: a proxy whose traps never end", "return new Proxy({}, { ownKeys() { for (;;) {} } })"],
-    ["out-018: a getter that throws", "return { get x() { throw 1 } } as any"],
-    ["out-020: an error whose message never ends", "class E extends Error { get message(): string { for (;;) {} } } throw new E()"],
-    ["out-020: an error whose name is huge", "class E extends Error { get name(): string { return 'x'.repeat(1e9) } } throw new E()"],
-    ["out-012: three million keys", "const o: any = {}; for (let i = 0; i < 3_000_000; i += 1) o['k' + i] = i; return o"],
-    ["out-016: a cycle", "const a: any = {}; a.a = a; return { x: a }"],
-  ])("%s is an error or a limit, and the host goes on", async (_what, program) => {
-    const result = await run(program, { limits: { cpuMs: 1_000, memoryMiB: 64, wallMs: 20_000 } });
-    expect(result).toMatchObject({ error: { code: expect.any(String) as string } });
-    expect(await run("return 1")).toMatchObject({ status: "completed" });
-  });
-
   test("code-mode 14: a million rows are aggregated in the program, under the budget on every channel", async () => {
     const limits = { memoryMiB: 1_024, cpuMs: 100_000, wallMs: 110_000 };
     const result = await run("const all = await tools.t.rows({ count: 1_000_000 }); console.log(all.length); let sum = 0; for (const row of all) sum += row.v; return { sum }", { limits });

@@ -1,5 +1,6 @@
 import { decodeValue, ValueError } from "@callgate/contract";
 import type { Digest } from "@callgate/contract";
+import { duplicateKey } from "../lib/duplicate-key.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CallScope, Ended, FrozenArguments } from "./call.ts";
 import { ended } from "./ended.ts";
@@ -14,7 +15,8 @@ export interface IssuedArguments {
 
 /**
  * Turns the bytes that crossed the wall into the one snapshot that everything after it uses. Size is judged before
- * anything is parsed. A call without arguments has the empty object.
+ * anything is parsed; a key that is there twice is refused, so that nobody sees another value than the next one does. A
+ * call without arguments has the empty object.
  */
 export function readArguments(scope: CallScope): IssuedArguments | Ended {
   const { args: wire, limits, tool } = scope.request;
@@ -31,6 +33,8 @@ export function readArguments(scope: CallScope): IssuedArguments | Ended {
   try {
     const given = decodeValue(wire);
     const args = freezeArguments(given ?? {});
+    const twice = duplicateKey(wire.json);
+    if (twice !== undefined) throw new ValueError("VALUE_UNSUPPORTED", `The arguments name ${twice} twice, so nobody can tell which of the two is meant`, twice);
     // Untagged text says what it is: its value need not be read a second time.
     return { kind: "issued", args, digest: wire.tagged ? digestOfWire(wire) : digestOf(given) };
   } catch (error) {

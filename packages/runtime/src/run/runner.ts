@@ -88,7 +88,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     startedAtMs,
     lane: request.lane,
     language: request.language,
-    programText: request.program,
+    programText: recordedText(request),
     programDigest: undefined,
     seed: request.seed,
     limits: request.limits,
@@ -100,6 +100,15 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program" });
   return scope;
 }
+
+/** Of a text so long that the check refuses it whatever it says, the record keeps the start: sealing all would hold up the host. */
+function recordedText({ program, limits }: RunRequest): string {
+  if (program.length <= limits.sourceBytes * 2) return program;
+  const kept = program.slice(0, refusedCharsKept).toWellFormed();
+  return `${kept}\n… (${program.length - kept.length} more characters, over sourceBytes and not recorded)`;
+}
+
+const refusedCharsKept = 16 * 1024;
 
 function noteCheck(scope: RunScope, report: CheckReport): void {
   const { seams, log, runId, principal, view } = scope;
