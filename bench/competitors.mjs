@@ -1,8 +1,10 @@
-// Who is measured. Each: () → { run(code) → value, spin(ms) → settles once the endless loop was ended }. Peers are used as
+// Who is measured. Each: () → { run(code) → value, spin(ms) → settles once the endless loop was ended, elsewhere: true when
+// it lives in a process of its own }. Peers are used as
 // their own documentation shows, with their validation; they keep no journal and check no types.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const records = (count) => Array.from({ length: count }, (_, id) => ({ id, group: `g${id % 7}`, amount: id % 100, name: `record ${id}` }));
 const get = { description: "Answers n", schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] }, execute: async ({ n }) => ({ n }) };
@@ -111,10 +113,22 @@ async function utcp() {
   return { run: (code) => execute(head + code, 120_000, 512), spin: (ms) => execute("while (true) {}", ms, 128) };
 }
 
+/** Only on Cloudflare's own machines is a guest's CPU bounded; here an endless loop has to be ended with its process. */
+async function cloudflare() {
+  const { startWorkerd } = await import("./peers/workerd.mjs");
+  const workerd = await startWorkerd();
+  return {
+    elsewhere: true,
+    run: (code) => workerd.execute(code, 120_000),
+    spin: (ms) => Promise.race([workerd.execute("while (true) {}", ms), sleep(2 * ms).then(() => workerd.end())]),
+  };
+}
+
 export const competitors = {
   callgate,
   "callgate, no journal": callgateWithoutJournal,
   "@ai-sdk/code-mode": aiSdk,
+  "@cloudflare/codemode, workerd": cloudflare,
   "@tanstack/ai-code-mode, node": () => tanstack("node"),
   "@tanstack/ai-code-mode, quickjs": () => tanstack("quickjs"),
   "@utcp/code-mode": utcp,

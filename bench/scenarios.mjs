@@ -61,7 +61,8 @@ export const scenarios = {
   },
   "memory growth over 2,000 runs": {
     unit: "MiB",
-    measure: async ({ run }) => {
+    measure: async ({ run, elsewhere }) => {
+      if (elsewhere) throw new Error("in another process");
       for (let i = 0; i < 300; i++) await run("return 1 + 1");
       globalThis.gc?.();
       const before = process.memoryUsage().rss;

@@ -13,7 +13,7 @@ const timeoutMs = 25_000;
 const child = fileURLToPath(new URL("./competitor.mjs", import.meta.url));
 
 function start(name) {
-  const process_ = fork(child, [name], { execArgv: ["--expose-gc"], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  const process_ = fork(child, [name], { execArgv: ["--expose-gc"], stdio: ["ignore", "ignore", "ignore", "ipc"], detached: true });
   const next = (ms) =>
     new Promise((resolve) => {
       const timer = setTimeout(() => resolve({ failed: `no answer in ${ms / 1000} s` }), ms);
@@ -23,6 +23,15 @@ function start(name) {
       process_.once("exit", died);
     });
   return { process: process_, ask: (scenario) => (process_.connected ? (process_.send(scenario), next(timeoutMs)) : Promise.resolve({ failed: "its process died" })), ready: next(30_000) };
+}
+
+/** Ends the whole group: some start processes of their own. */
+function end(pid) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It died by itself.
+  }
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
@@ -41,7 +50,7 @@ for (const [scenario, { unit }] of Object.entries(scenarios)) {
         if (answer.failed === undefined) measured[name].push(answer.value);
         else measured[name] = answer.failed;
       }
-      competitor.process.kill("SIGKILL");
+      end(competitor.process.pid);
     }
   }
   figures[scenario] = Object.fromEntries(Object.entries(measured).map(([name, values]) => [name, typeof values === "string" ? values : values.length === 0 ? undefined : median(values)]));

@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import { deleteUnreferenced, takeRefs } from "./prune.ts";
 import type { BlobRef, PruneSeams } from "./prune.ts";
 import type { RunKeys } from "./run-keys.ts";
+import type { RunWriter } from "./run-writer.ts";
 
 /**
  * Deletes the key of a run, its sealed values and its blobs, and makes sure that none of it is left in the file: deleted
@@ -9,7 +10,7 @@ import type { RunKeys } from "./run-keys.ts";
  *
  * Errors: RUN_NOT_FOUND. While another process reads, the log keeps the key until the next checkpoint.
  */
-export async function eraseRun(seams: PruneSeams, keys: RunKeys, run: { readonly tenant: string; readonly runId: string }): Promise<void> {
+export async function eraseRun(seams: PruneSeams, { keys, writer }: { readonly keys: RunKeys; readonly writer: RunWriter }, run: { readonly tenant: string; readonly runId: string }): Promise<void> {
   const { database, queue } = seams;
   const { tenant, runId } = run;
   const refs: BlobRef[] = [];
@@ -19,6 +20,7 @@ export async function eraseRun(seams: PruneSeams, keys: RunKeys, run: { readonly
       throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal`, { details: { runId } });
     }
     keys.remove(runId);
+    writer.forget();
     database.prepare("update entries set sealed = null where run_id = ?").run(runId);
     database.prepare("update runs set program_sealed = null, error_sealed = null where run_id = ?").run(runId);
     refs.push(...takeRefs(database, runId));

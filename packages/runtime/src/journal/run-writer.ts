@@ -21,6 +21,8 @@ export interface PreparedEntry {
 
 /** The statements that write a run. Every method belongs inside a transaction of the write queue. */
 export interface RunWriter {
+  /** Runs may have changed since they were read: a transaction began, or a key was removed in this one. */
+  forget(): void;
   begin(run: RunStart, ownerId: string): void;
   /** Errors, here and below: RUN_NOT_FOUND. */
   scope(runId: string): { readonly tenant: string; readonly key: RunKey };
@@ -32,6 +34,9 @@ interface RunScope {
   readonly runId: string;
   readonly tenant: string;
   readonly userId: string;
+  readonly key: RunKey;
+  /** Position of its last entry, -1 when there is none. */
+  last: number;
 }
 
 export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWriter {
@@ -48,10 +53,15 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       call_count = (select count(*) from entries where run_id = runs.run_id and kind = 'call-issued')
     where run_id = ? and status in ('running', 'suspended')`);
 
-  function scopeOf(runId: string): RunScope & { readonly last: number } {
+  // The lock is ours until the commit, so the run that was written last is known.
+  let latest: RunScope | undefined;
+
+  function scopeOf(runId: string): RunScope {
+    if (latest?.runId === runId) return latest;
     const row = selectScope.get(runId);
     if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
-    return { runId, tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1) };
+    latest = { runId, tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
+    return latest;
   }
 
   /** Null once the run was erased, or when its key is not ours: what comes later is not kept in clear either. */
@@ -60,28 +70,27 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
   }
 
   return {
+    forget() {
+      latest = undefined;
+    },
     begin(run, ownerId) {
       const { runId, principal } = run;
       const { tenant, user, agent, task, roles, claims } = principal;
       const head = JSON.stringify({ roles, claims, language: run.language, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion });
       insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId);
-      const scope: RunScope = { runId, tenant, userId: user };
-      const box = keys.create(scope);
+      const box = keys.create({ runId, tenant, userId: user });
       if (run.programText === undefined) return;
       const { programText } = run;
       sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
     },
-    scope(runId) {
-      return { tenant: scopeOf(runId).tenant, key: keys.find(runId) };
-    },
+    scope: scopeOf,
     append(runId, entries) {
       const scope = scopeOf(runId);
-      const key = keys.find(runId);
-      let position = scope.last;
       for (const { split, payload, blobs } of entries) {
-        position += 1;
+        scope.last += 1;
+        const position = scope.last;
         const { body } = split;
-        const sealed = seal(key, payload, payloadPlace(runId, position));
+        const sealed = seal(scope.key, payload, payloadPlace(runId, position));
         insertEntry.run(runId, position, scope.tenant, scope.userId, body.kind, body.atMs, indexedNumber(body), JSON.stringify(body), payload?.texts === undefined ? 0 : 1, sealed);
         for (const blob of blobs) insertBlob.run(runId, blob.digest, scope.tenant, scope.userId, blob.sizeBytes);
         const code = body.kind === "checked" ? split.texts?.["code"] : undefined;
@@ -89,10 +98,10 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       }
     },
     finish(runId, finish) {
-      scopeOf(runId);
+      const { key } = scopeOf(runId);
       const { status, endedAtMs, error, tokens, resultNumber } = finish;
       const kept = JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
-      const sealed = seal(keys.find(runId), error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
+      const sealed = seal(key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
       const { changes } = endRun.run(status, endedAtMs, resultNumber ?? null, kept, sealed, runId);
       if (changes === 0) throw new CallgateError("ASSERTION", `Run ${runId} has ended before; its end is not written twice`, { details: { runId } });
     },

@@ -57,13 +57,14 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const { path, blobs, masterKey, clock } = options;
   const limits: JournalLimits = { ...defaultJournalLimits, ...options.limits };
   const { database, keptAside } = openDatabase({ path, nowMs: clock.now(), lockWaitMs: limits.lockWaitMs, needsCheck: (opened) => needsCheck(opened, clock) });
-  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs });
   const keys = createRunKeys(database, masterKey);
+  const writer = createRunWriter(database, keys);
+  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.forget() });
   const owners = createOwners(database, clock);
   const runs = createRunReader(database, { keys, owners });
   const entries = createEntryReader(database, { keys, blobs });
   const pruneSeams: PruneSeams = { database, queue, blobs, owners };
-  const recorder = createRecorder({ queue, owners, writer: createRunWriter(database, keys), blobs, clock, blobBytes: limits.blobBytes });
+  const recorder = createRecorder({ queue, owners, writer, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -98,7 +99,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
     listRuns: (filter) => read(() => runs.listRuns(filter)),
-    erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, keys, { tenant, runId })),
+    erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, { keys, writer }, { tenant, runId })),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable)),
     async close() {
       if (isClosed) return;

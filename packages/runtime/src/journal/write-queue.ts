@@ -46,12 +46,14 @@ export interface WriteQueueOptions {
   readonly path: string;
   /** How long a write waits for another process before it fails with JOURNAL_LOCKED. */
   readonly lockWaitMs: number;
+  /** Called before each transaction: what was read before it may have changed. */
+  readonly began: () => void;
 }
 
 /** One queue is one writer; SQLite's lock orders the writers of several processes. */
 export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   const { database } = options;
-  const transaction = createTransaction(database);
+  const transaction = createTransaction(options);
   const queue: Operation[] = [];
   const plan = createPlan(flush);
   const whenIdle: (() => void)[] = [];
@@ -149,7 +151,7 @@ function takeBatch(queue: Operation[]): Operation[] {
 }
 
 /** Runs a batch in one transaction. With `full` its commit, and with it everything committed before, is synced. */
-function createTransaction(database: DatabaseSync): (batch: readonly Operation[]) => unknown[] {
+function createTransaction({ database, began }: WriteQueueOptions): (batch: readonly Operation[]) => unknown[] {
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
   let synchronous: "full" | "lazy" = "lazy";
@@ -162,6 +164,7 @@ function createTransaction(database: DatabaseSync): (batch: readonly Operation[]
     }
     if (batch.length > 0) begin.run();
     else return [];
+    began();
     try {
       const results = batch.map((operation) => operation.work());
       commit.run();
