@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Gate, GateEvent, Principal, RunOptions, RunResult } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createCallgate, defineTool, localPrincipal, SourceReturn, ToolError } from "./index.ts";
+import { createCallgate, createLazyTokenCounter, defineTool, localPrincipal, SourceReturn, ToolError } from "./index.ts";
 
 const canary = "canary-7f3a";
 const png = new Uint8Array(5 * 1024 * 1024).map((_, index) => ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a][index] ?? index % 251));
@@ -171,10 +171,15 @@ describe("code mode through the public gate", { timeout: 120_000 }, () => {
     expect(wide.value).toMatchObject({ kind: "outline" });
   });
 
-  test("code-mode 16: a program costs fewer tokens than the direct calls it stands for, and both are counted", async () => {
+  test("code-mode 16: a program costs fewer tokens than the many direct calls it stands for, more than a small one, and both are counted truly", async () => {
     const { tokens } = await run("const all = await Promise.all(Array.from({ length: 20 }, () => tools.t.rows({ count: 50 }))); return all.flat().length");
     expect(tokens.result).toBeLessThan(tokens.direct / 20);
-    expect((await run("return await tools.t.add({ a: 1, b: 2 })")).tokens).toMatchObject({ direct: expect.any(Number) as number, result: expect.any(Number) as number });
+    // One small call costs more as a program, and the meter says that as well. Its counts are those of a tokenizer.
+    const counter = await createLazyTokenCounter().load();
+    const program = "return await tools.t.add({ a: 1, b: 2 })";
+    const small = (await run(program)).tokens;
+    expect(small).toMatchObject({ program: counter.count(program), direct: counter.count('{"a":1,"b":2}') + counter.count("3") });
+    expect(small.program + small.result).toBeGreaterThan(small.direct);
   });
 
   test("code-mode 17: a variable of the run before is explained, with the way to its value", async () => {

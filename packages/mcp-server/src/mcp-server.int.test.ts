@@ -85,7 +85,7 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     expect(byName.get("query_code")?.annotations?.readOnlyHint).toBe(true);
     expect(byName.get("execute_code")?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
-    expect(byName.get("execute_code")?.description).toContain("- db (400): Orders");
+    expect(byName.get("search_tools")?.description).toContain("- db (400): Orders");
     expect(byName.get("execute_code")?.inputSchema).toMatchObject({ type: "object", required: ["code"] });
     expect(client.getServerVersion()).toMatchObject({ name: "callgate", version: "1.2.3" });
     expect(client.getInstructions()).toContain("400 tools");
@@ -174,7 +174,7 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
     gate.setNamespaces([namespaceView("two", 2)]);
     gate.emit({ kind: "catalog-changed", atMs: 0, tools: 2, problems: [] });
     await vi.waitFor(() => expect(changes).toBe(1), 3_000);
-    expect((await client.listTools()).tools[3]?.description).toContain("- two (2)");
+    expect((await client.listTools()).tools[0]?.description).toContain("- two (2)");
   });
 });
 

@@ -8,10 +8,13 @@ describe("surfaceText", () => {
     const gate = createFakeGate({ namespaces: [namespaceView("github", 117, "Issues and pull requests"), namespaceView("empty", 0)], declarations: 'declare module "tools/github" {}' });
     const { descriptions, inlined, instructions } = surfaceText(gate, localPrincipal);
     expect(inlined).toBe(true);
-    expect(descriptions.execute_code).toContain("- github (117): Issues and pull requests");
+    expect(descriptions.search_tools).toContain("- github (117): Issues and pull requests");
     expect(descriptions.execute_code).toContain('declare module "tools/github"');
-    expect(descriptions.search_tools).toContain("github (117)");
-    expect(instructions).toContain("117 tools");
+    expect(instructions).toContain("117 tools in github (117)");
+    // Said once: in the instructions once, the purpose in one description, the names in none beside the types.
+    expect(instructions.match(/117 tools/g)?.length).toBe(1);
+    expect(JSON.stringify({ descriptions, instructions }).match(/Issues and pull requests/g)?.length).toBe(1);
+    expect(descriptions.execute_code).not.toContain("117");
     expect(descriptions.execute_code).not.toContain("empty");
   });
 
@@ -25,7 +28,7 @@ describe("surfaceText", () => {
 
   test("says that a namespace is down, and that nothing is there", () => {
     const down = createFakeGate({ namespaces: [{ ...namespaceView("db", 3), state: { kind: "down", reason: "gone" } }] });
-    expect(surfaceText(down, localPrincipal).descriptions.execute_code).toContain("- db (3) [down]");
-    expect(surfaceText(createFakeGate(), localPrincipal).descriptions.execute_code).toContain("No tools are behind it yet");
+    expect(surfaceText(down, localPrincipal).descriptions.search_tools).toContain("- db (3) [down]");
+    expect(surfaceText(createFakeGate(), localPrincipal).descriptions.search_tools).toContain("No tools are behind it yet");
   });
 });

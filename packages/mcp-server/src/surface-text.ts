@@ -15,25 +15,26 @@ export interface SurfaceText {
 
 /**
  * What a client is told. It names what is behind the gate: a model that reads only "finds tools" does not look for any.
- * Length is bounded whatever the number of tools.
+ * Each thing is said once, for every word is paid for on every turn: purposes with the search, names where a program is
+ * written, types in place of both where they fit. Length is bounded whatever the number of tools.
  */
 export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
   const namespaces = gate.namespaces({ principal }).filter((namespace) => namespace.toolCount > 0);
   const total = namespaces.reduce((sum, namespace) => sum + namespace.toolCount, 0);
-  const behind = behindText(namespaces, total);
+  const names = namesText(namespaces, total);
   const declarations = total === 0 ? "" : gate.declarations({ principal }).trim();
   const inlined = declarations !== "" && estimateTokens(declarations) <= inlineTokens;
   const types = inlined ? `\n\nAll types:\n\`\`\`ts\n${declarations}\n\`\`\`` : "\n\nFind names and types with search_tools before you write the program; do not guess.";
   const example = namespaces[0]?.namespace ?? "files";
   return {
     inlined,
-    instructions: `A gate in front of ${total} tools. ${behind}\nFor one call use call_tool; for more, loops, filters or joins write a program for execute_code (query_code when it only reads).`,
+    instructions: `${names} For one call use call_tool; for more, loops, filters or joins write a program for execute_code (query_code when it only reads).`,
     descriptions: {
-      search_tools: `Finds tools by what you want to do. ${behind}`,
+      search_tools: `Finds tools by what you want to do. ${behindText(namespaces, total)}`,
       get_tool_details: "Describes tools in full: signature, when to use them, errors, examples. Names come from search_tools.",
       call_tool: "Calls one tool. For several calls, or when a result is large and you need a part of it, execute_code costs fewer turns and tokens.",
       execute_code: [
-        `Runs a TypeScript program that calls tools as modules, and returns its value. It is type-checked first; errors come back with line and column and nothing is run. Data that goes from tool to tool does not pass through you. ${behind}`,
+        `Runs a TypeScript program that calls tools as modules, and returns its value. It is type-checked first; errors come back with line and column and nothing is run. Data that goes from tool to tool does not pass through you.${inlined ? "" : ` ${names}`}`,
         `\`\`\`ts\nimport { ${example} } from "tools";\nconst found = await ${example}.some_tool({ id: 1 });\nreturn found.items.length;\n\`\`\``,
         `Await every call; run independent ones with Promise.all. \`return\` what you need, not everything. There is no network, file system, process or npm module; each run starts fresh. A failed call throws an error with \`code\`, \`tool\` and \`retryable\`. A value over the budget comes back as an outline and a handle for read_result.${types}`,
       ].join("\n"),
@@ -41,6 +42,14 @@ export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
       read_result: "Reads a part of a result kept under a handle (`result://...`): a path, a range, lines that match, or the passages that answer a question.",
     },
   };
+}
+
+/** The namespaces in one line. */
+function namesText(namespaces: readonly NamespaceView[], total: number): string {
+  if (namespaces.length === 0) return "No tools are behind it yet.";
+  const shown = namespaces.slice(0, NAMESPACES_SHOWN).map(({ namespace, toolCount }) => `${namespace} (${toolCount})`);
+  const more = namespaces.length - shown.length;
+  return `Behind it are ${total} tools in ${shown.join(", ")}${more > 0 ? ` and ${more} more namespaces` : ""}.`;
 }
 
 function behindText(namespaces: readonly NamespaceView[], total: number): string {

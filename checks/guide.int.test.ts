@@ -1,0 +1,98 @@
+// Guards the guides: what they show is tried. TypeScript is type-checked against the packages as a reader would import
+// them, configurations and rules are read by the real readers, and the commands of the first page are run as a newcomer
+// runs them. What an example takes for given (a gate, a handle) stands in `given` below.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createRulesPolicy } from "@callgate/runtime/broker";
+import type { PolicyRule } from "@callgate/runtime/broker";
+import { parse } from "jsonc-parser";
+import type { ParseError } from "jsonc-parser";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
+
+interface Fence {
+  readonly file: string;
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+const files = [...readdirSync("docs/guide").map((name) => `docs/guide/${name}`), ...readdirSync("packages").map((name) => `packages/${name}/README.md`)];
+const fences = files.flatMap((file) => fencesOf(file, readFileSync(file, "utf8")));
+const of = (...languages: readonly string[]) => fences.filter(({ language }) => languages.includes(language)).map((fence) => [`${fence.file}:${fence.line}`, fence] as const);
+
+function fencesOf(file: string, text: string): readonly Fence[] {
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map((match) => ({ file, line: text.slice(0, match.index).split("\n").length, language: match[1] ?? "", text: match[2] ?? "" }));
+}
+
+const given = `
+import type { Gate as GivenGate, Handle, Tool, ToolError as GivenError } from "callgate";
+declare global {
+  const gate: GivenGate; const runId: string; const handle: Handle; const program: string; const programFromTheModel: string;
+  const getCustomer: Tool; const updateCustomer: Tool; const ToolError: typeof GivenError;
+}
+`;
+const givenModules = `
+declare module "tools" {
+  export const documents: typeof import("tools/documents"); export const crm: { find(input: { name: string }): Promise<unknown> };
+  export function search(query: string): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
+}
+declare module "tools/documents" { export function get_document(input: { id: string }): Promise<DocumentLine>; export type DocumentLine = { id: string } }
+`;
+
+/** Names that examples import or declare only to show how are used nowhere, and one example may repeat another's. */
+const shownOnly = new Set([6133, 6192, 6196, 2300]);
+
+/** What a strict compiler says of each text, as if it were a file of a project that has the packages. */
+function problemsIn(texts: readonly string[]): readonly (readonly string[])[] {
+  const folder = resolve("packages/callgate/.guide");
+  const names = texts.map((text, index) => join(folder, /^declare module/.test(text) ? `shown-${index}.d.ts` : `shown-${index}.ts`));
+  const sources = new Map([[join(folder, "given.ts"), given], [join(folder, "modules.d.ts"), givenModules], ...names.map((name, index) => [name, name.endsWith(".d.ts") ? (texts[index] ?? "") : `${texts[index]}\nexport {};`] as const)]);
+  const options: ts.CompilerOptions = { strict: true, noEmit: true, target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, allowImportingTsExtensions: true, skipLibCheck: true, types: ["node"], lib: ["lib.es2024.d.ts", "lib.esnext.disposable.d.ts"] };
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (name) => sources.has(name) || fileExists.call(host, name);
+  host.readFile = (name) => sources.get(name) ?? readFile.call(host, name);
+  host.getSourceFile = (name, target) => {
+    const text = sources.get(name);
+    return text === undefined ? getSourceFile.call(host, name, target) : ts.createSourceFile(name, text, target, true);
+  };
+  const compiled = ts.createProgram([...sources.keys()], options, host);
+  const said = (name: string) => {
+    const file = compiled.getSourceFile(name);
+    const found = file === undefined ? [] : [...compiled.getSyntacticDiagnostics(file), ...compiled.getSemanticDiagnostics(file)];
+    return found.filter(({ code }) => !shownOnly.has(code)).map(({ start = 0, messageText }) => `${(file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
+  };
+  return names.map(said);
+}
+
+describe("docs/guide and the packages' READMEs", { timeout: 120_000 }, () => {
+  test("show something", () => expect(fences.length).toBeGreaterThan(20));
+
+  test("their TypeScript compiles, and an example that is wrong is seen", () => {
+    const shown = of("ts");
+    const said = [...problemsIn([...shown.map(([, { text }]) => text), "const { stauts } = await gate.run(program);"])];
+    expect(said.pop()).toEqual([expect.stringContaining("stauts")]);
+    expect(shown.map(([place], index) => [place, said[index]]).filter(([, problems]) => problems?.length !== 0)).toEqual([]);
+  });
+
+  test.each(of("json", "jsonc"))("%s is read by the real reader", (_place, { text }) => {
+    const errors: ParseError[] = [];
+    const value = parse(text, errors, { allowTrailingComma: true }) as unknown;
+    expect(errors).toEqual([]);
+    if (Array.isArray(value)) expect(() => createRulesPolicy(value as PolicyRule[])).not.toThrow();
+    else if (typeof value === "object" && value !== null && ("mcpServers" in value || "rules" in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
+  });
+
+  test.each(of("sh").filter(([, { text }]) => text.includes("callgate init")))("%s does what it says in an empty folder", (_place, { text }) => {
+    const home = mkdtempSync(join(tmpdir(), "callgate-newcomer-"));
+    const env = { PATH: `${resolve("node_modules/.bin")}:${process.env["PATH"] ?? ""}`, HOME: home };
+    const { status, stdout } = spawnSync("bash", ["-e", "-c", text], { cwd: home, env, encoding: "utf8" });
+    expect(status).toBe(0);
+    expect(stdout).toContain("notes.get");
+    expect(stdout).toContain('"text": "Programs import tools; every call passes one gate"');
+  });
+});
