@@ -39,12 +39,32 @@ interface RunScope {
   last: number;
 }
 
+/** Finds whose a run is, under which key and where its entries end. */
+function createRunScopes(database: DatabaseSync, keys: RunKeys): { find(runId: string): RunScope; forget(): void } {
+  const select = database.prepare("select tenant, user_id, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
+  // The lock is ours until the commit, so the run that was written last is known.
+  let latest: RunScope | undefined;
+
+  return {
+    find(runId) {
+      if (latest?.runId === runId) return latest;
+      const row = select.get(runId);
+      if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
+      latest = { runId, tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
+      return latest;
+    },
+    forget() {
+      latest = undefined;
+    },
+  };
+}
+
 export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWriter {
+  const scopes = createRunScopes(database, keys);
   const insertRun = database.prepare(`
     insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner)
     values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)`);
   const sealProgram = database.prepare("update runs set program_sealed = ? where run_id = ?");
-  const selectScope = database.prepare("select tenant, user_id, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
   const insertEntry = database.prepare("insert into entries (run_id, position, tenant, user_id, kind, at_ms, seq, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
   const setProgram = database.prepare("update runs set program_digest = ? where run_id = ?");
@@ -53,26 +73,13 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       call_count = (select count(*) from entries where run_id = runs.run_id and kind = 'call-issued')
     where run_id = ? and status in ('running', 'suspended')`);
 
-  // The lock is ours until the commit, so the run that was written last is known.
-  let latest: RunScope | undefined;
-
-  function scopeOf(runId: string): RunScope {
-    if (latest?.runId === runId) return latest;
-    const row = selectScope.get(runId);
-    if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
-    latest = { runId, tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
-    return latest;
-  }
-
   /** Null once the run was erased, or when its key is not ours: what comes later is not kept in clear either. */
   function seal(key: RunKey, payload: Payload | undefined, place: string): Uint8Array | null {
     return payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, place);
   }
 
   return {
-    forget() {
-      latest = undefined;
-    },
+    forget: () => scopes.forget(),
     begin(run, ownerId) {
       const { runId, principal } = run;
       const { tenant, user, agent, task, roles, claims } = principal;
@@ -83,9 +90,9 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       const { programText } = run;
       sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
     },
-    scope: scopeOf,
+    scope: (runId) => scopes.find(runId),
     append(runId, entries) {
-      const scope = scopeOf(runId);
+      const scope = scopes.find(runId);
       for (const { split, payload, blobs } of entries) {
         scope.last += 1;
         const position = scope.last;
@@ -98,7 +105,7 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       }
     },
     finish(runId, finish) {
-      const { key } = scopeOf(runId);
+      const { key } = scopes.find(runId);
       const { status, endedAtMs, error, tokens, resultNumber } = finish;
       const kept = JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
       const sealed = seal(key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));

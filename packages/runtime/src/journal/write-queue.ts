@@ -52,7 +52,6 @@ export interface WriteQueueOptions {
 
 /** One queue is one writer; SQLite's lock orders the writers of several processes. */
 export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
-  const { database } = options;
   const transaction = createTransaction(options);
   const queue: Operation[] = [];
   const plan = createPlan(flush);

@@ -16,6 +16,12 @@ describe("createLazyTokenCounter", () => {
     fc.assert(fc.property(fc.string({ maxLength: 150 }), (any) => counter.count(any) === countTokens(any, { disallowedSpecial: new Set() })));
   });
 
+  test("is the count of o200k for text of any script, for bytes that are no text, and the same when asked again", () => {
+    const bySlices = (any: string): boolean => counter.count(any) === countTokens(any, { disallowedSpecial: new Set() }) && counter.count(any) === counter.count(any);
+    fc.assert(fc.property(fc.string({ unit: "grapheme", maxLength: 150 }).filter((any) => !any.includes("\uFEFF")), bySlices), { numRuns: 500 });
+    for (const text of ["日本語のテキストと👩‍👩‍👧‍👦 Ünïcödé здравствуйте", "x\ud800y \udc00", "\r\n\t  0123456789.5e-7", JSON.stringify({ a: "\u0000\u0001" })]) expect(bySlices(text)).toBe(true);
+  });
+
   test("counts what means a special token to a tokenizer as the text it is", () => {
     expect(counter.count("<|endoftext|>")).toBeGreaterThan(1);
   });

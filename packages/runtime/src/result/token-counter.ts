@@ -1,3 +1,7 @@
+import { createBytePairs } from "./byte-pairs.ts";
+import type { BytePairs } from "./byte-pairs.ts";
+import { loadTokenTable } from "./load-token-table.ts";
+
 /** Counts o200k tokens: the unit of every budget. */
 export interface TokenCounter {
   /** Exact for ordinary text of any length the caller can afford (about 5 MB/s); see `estimate` for the rest. */
@@ -8,7 +12,7 @@ export interface TokenCounter {
   estimate(text: string): number;
 }
 
-/** The table of o200k is 200,000 entries and takes 0.2 to 0.5 s to load, so it is loaded once it is needed. */
+/** The table of o200k is 200,000 entries and takes 0.4 s to make, in a thread of its own, so it is made once it is needed. */
 export interface LazyTokenCounter {
   load(): Promise<TokenCounter>;
 }
@@ -19,36 +23,24 @@ const sampleChars = 5_000;
 /** The longest token of o200k is 128 blanks; for real text 64 is far beyond anything. */
 const maxCharsPerToken = 64;
 
-/** Text that means a special token to the tokenizer, such as `<|endoftext|>`, is text here. */
-const asText = { disallowedSpecial: new Set<string>() };
-
 export function createLazyTokenCounter(): LazyTokenCounter {
   let loading: Promise<TokenCounter> | undefined;
   return {
     load() {
-      loading ??= import("gpt-tokenizer/encoding/o200k_base").then(({ countTokens, isWithinTokenLimit }) =>
-        createTokenCounter({
-          count: (text) => countTokens(text, asText),
-          within: (text, limit) => isWithinTokenLimit(text, limit, asText),
-        }),
-      );
+      // No text is a special token here: `<|endoftext|>` is the text it is.
+      loading ??= Promise.all([loadTokenTable(), import("gpt-tokenizer/encodingParams/constants")]).then(([table, { O200K_TOKEN_SPLIT_REGEX }]) => createTokenCounter(createBytePairs(table, O200K_TOKEN_SPLIT_REGEX)));
       return loading;
     },
   };
 }
 
-interface Encoding {
-  count(text: string): number;
-  within(text: string, limit: number): number | false;
-}
-
-function createTokenCounter(encoding: Encoding): TokenCounter {
+function createTokenCounter(encoding: BytePairs): TokenCounter {
   function within(text: string, limit: number): number | undefined {
     if (limit < 0 || text.length > (limit + 1) * maxCharsPerToken) return undefined;
     let total = 0;
     for (const piece of pieces(text)) {
       const count = encoding.within(piece, limit - total);
-      if (count === false) return undefined;
+      if (count === undefined) return undefined;
       total += count;
       if (total > limit) return undefined;
     }
