@@ -203,6 +203,19 @@ describe("code mode through the public gate", { timeout: 120_000 }, () => {
     ]);
   });
 
+  test("code-mode 18: console, progress and text are told and recorded in the order in which the program said them", async () => {
+    const said: string[] = [];
+    const stop = gate.onEvent((event) => {
+      if (event.kind === "run-printed") said.push(...event.entries.map(({ text }) => text));
+      if (event.kind === "run-progressed") said.push(event.message);
+    });
+    const { runId } = await run("console.log('a'); progress('b'); console.log('c'); console.log('d'); text('e'); progress('f', 1); console.log('g'); return 1");
+    stop();
+    expect(said.join("")).toBe("abcdfg");
+    const entries = (await gate.runs.show(runId))?.entries ?? [];
+    expect(entries.flatMap((entry) => (entry.kind === "console" ? entry.entries.map(({ text }) => text) : entry.kind === "progress" ? [entry.message] : entry.kind === "text" ? [entry.text] : [])).join("")).toBe("abcdefg");
+  });
+
   test("code-mode 20: the principal reaches every nested call, and an abort stops a fan-out", async () => {
     const ann: Principal = { ...localPrincipal, tenant: "acme", user: "ann" };
     expect((await run("return await Promise.all([tools.t.who({}), tools.t.who({})])", { principal: ann })).value).toMatchObject({ value: [0, 1].map(() => ({ tenant: "acme", user: "ann" })) });

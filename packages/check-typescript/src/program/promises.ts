@@ -17,10 +17,13 @@ export function findFloatingPromises({ compiled, uses }: Looking): Finding[] {
   const findings: Finding[] = [];
   walk(file, (node) => {
     if (ts.isExpressionStatement(node)) findings.push(...floating(node, { compiled, uses }));
-    if (ts.isCallExpression(node)) findings.push(...asyncForEach(node, compiled));
-    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer !== undefined && isPromise(checker.getTypeAtLocation(node.initializer), compiled)) {
+    if (ts.isCallExpression(node)) findings.push(...asyncForEach(node, compiled), ...asyncTimer(node, compiled));
+    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer !== undefined && isAnyPromise(checker.getTypeAtLocation(node.initializer), compiled) && isNeverRead(node.name, compiled)) {
       const tool = toolInside(node.initializer, uses);
-      if (tool !== undefined && isNeverRead(node.name, compiled)) findings.push(error("FLOATING_PROMISE", node.name.getStart(file), `${node.name.text} is the promise of ${tool.name} and is never awaited; write const ${node.name.text} = await …, or await the call alone`));
+      const at = node.name.getStart(file);
+      const { text } = node.name;
+      if (tool === undefined) findings.push(warning("FLOATING_PROMISE", at, `${text} is never awaited: an error in it is lost, and it may not have ended when the program does`));
+      else findings.push(error("FLOATING_PROMISE", at, `${text} is the promise of ${tool.name} and is never awaited; write const ${text} = await …, or await the call alone`));
     }
   });
   return findings;
@@ -38,6 +41,18 @@ function floating(statement: ts.ExpressionStatement, { compiled, uses }: Looking
   const say = tool !== undefined || callsAsync(value, compiled) ? error : warning;
   if (many) return [say("FLOATING_PROMISE", offset, `${tool === undefined ? "These promises" : `The calls of ${tool.name}`} are not awaited: their errors are lost, and they may not have ended when the program does; write await Promise.all(…) around them`)];
   return [say("FLOATING_PROMISE", offset, `${tool === undefined ? "This promise" : `The call of ${tool.name}`} is not awaited: its error is lost, and it may not have ended when the program does; write await before it`)];
+}
+
+function isAnyPromise(type: ts.Type, compiled: Compiled): boolean {
+  return isPromise(type, compiled) || isArrayOfPromises(type, compiled);
+}
+
+/** A timer calls back and looks at nothing that comes back: an error of an async callback is lost. */
+function asyncTimer(node: ts.CallExpression, { file }: Compiled): Finding[] {
+  if (!ts.isIdentifier(node.expression) || !/^(?:setTimeout|setInterval|queueMicrotask)$/.test(node.expression.text)) return [];
+  const callback = node.arguments[0] === undefined ? undefined : bare(node.arguments[0]);
+  if (callback === undefined || !isFunctionExpression(callback) || !hasModifier(callback, ts.SyntaxKind.AsyncKeyword)) return [];
+  return [warning("FLOATING_PROMISE", node.expression.getStart(file), `${node.expression.text} does not wait for an async callback: an error in it is lost; catch it inside, or await new Promise((done) => setTimeout(done, ms)) and go on`)];
 }
 
 function isArrayOfPromises(type: ts.Type, compiled: Compiled): boolean {

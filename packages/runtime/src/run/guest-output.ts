@@ -35,12 +35,23 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
 
   return {
     take(output) {
-      printer.print(output.flatMap((said) => (said.kind === "console" ? [said.entry] : [])));
+      // In the order in which the program said it; console lines that follow each other go together.
+      let lines: GuestConsoleEntry[] = [];
+      const flush = (): void => {
+        printer.print(lines);
+        lines = [];
+      };
       for (const said of output) {
+        if (said.kind === "console") {
+          lines.push(said.entry);
+          continue;
+        }
+        flush();
         if (said.kind === "text") say(said.text);
         else if (said.kind === "progress") progress(said.message, said.fraction);
         else if (said.kind === "console-dropped") printer.drop(said.droppedBytes);
       }
+      flush();
     },
     text,
     console: printer.entries,
