@@ -24,7 +24,9 @@ export type ApprovalAnswer =
   | { readonly kind: "approved"; readonly by: string }
   | { readonly kind: "denied"; readonly by: string; readonly reason?: string }
   /** Nobody can be asked here. The call is denied with APPROVAL_UNAVAILABLE. */
-  | { readonly kind: "unavailable"; readonly help: string };
+  | { readonly kind: "unavailable"; readonly help: string }
+  /** The question is kept and will be answered later, perhaps in another process: the run may be suspended meanwhile. */
+  | { readonly kind: "pending" };
 
 /**
  * The way a question reaches a person. It must not be reachable from a model or a guest.

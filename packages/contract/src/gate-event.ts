@@ -1,6 +1,7 @@
 import type { ApprovalQuestion } from "./approval.ts";
 import type { CallError } from "./call-error.ts";
 import type { Diagnostic } from "./checker.ts";
+import type { RunWait } from "./durable.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunKind } from "./journal.ts";
@@ -29,6 +30,9 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-checked"; readonly ok: boolean; readonly diagnostics: readonly Diagnostic[]; readonly durationMs: number })
   | (RunScoped & { readonly kind: "run-progressed"; readonly message: string; readonly fraction?: number })
   | (RunScoped & { readonly kind: "run-printed"; readonly entries: readonly GuestConsoleEntry[] })
+  | (RunScoped & { readonly kind: "run-suspended"; readonly waits: readonly RunWait[] })
+  | (RunScoped & { readonly kind: "run-resumed"; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[] })
+  | (RunScoped & { readonly kind: "run-fenced"; readonly epoch: number })
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
   | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string })
@@ -37,6 +41,7 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
   | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError })
+  | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }
   | { readonly kind: "catalog-changed"; readonly atMs: number; readonly tools: number; readonly problems: readonly string[] }

@@ -1,9 +1,10 @@
 import type { CallOutcome } from "./outcome.ts";
 import type { CallError } from "./call-error.ts";
+import type { ApprovalQuestion } from "./approval.ts";
 import type { Lane } from "./checker.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { Digest, JsonValue } from "./json.ts";
-import type { JournalEntry, RunFilter, RunRecord } from "./journal.ts";
+import type { JournalEntry, OnFailure, RunFilter, RunRecord } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
@@ -59,6 +60,31 @@ export interface RunOptions extends Caller {
   readonly taskId?: string;
   /** 32 hex digits; default random. */
   readonly seed?: string;
+  /** What becomes of the effects when the run does not complete. Default `compensate` (DESIGN P7). */
+  readonly onFailure?: OnFailure;
+  /**
+   * How long the guest is kept alive when all it waits for is a person, an event, a job or the time. After that the run
+   * is suspended and its result says `suspended`. Default 2,000; Infinity waits alive, however long it takes.
+   */
+  readonly suspendAfterMs?: number;
+}
+
+export interface ResumeOptions extends Caller {
+  readonly suspendAfterMs?: number;
+  /** Goes on although tools or policy have changed since the check. Default false: what changed is told instead. */
+  readonly acceptChanges?: boolean;
+}
+
+/** A question that nobody has answered yet. */
+export interface PendingApproval {
+  readonly question: ApprovalQuestion;
+  readonly askedAtMs: number;
+}
+
+/** Works off runs of the journal until it is stopped. */
+export interface RunWorker {
+  /** Takes no new run, lets those under way come to a point at which another process can go on, and resolves. */
+  stop(): Promise<void>;
 }
 
 export interface CallOptions extends Caller {
@@ -129,7 +155,32 @@ export interface Gate {
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
     prune(options: { readonly olderThanMs?: number; readonly maxBytes?: number }): Promise<{ readonly runs: number; readonly bytes: number }>;
     erase(runId: string, options?: Caller): Promise<void>;
+    /**
+     * Goes on with a run that is suspended or whose process was lost, from where its record ends. Of several at once one
+     * goes on; the others, and anyone who comes after its end, get its result as it is recorded. A run that still waits
+     * comes back `suspended`.
+     *
+     * Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE (ended by a cancel, erased, or changed: see `acceptChanges`).
+     */
+    resume(runId: string, options?: ResumeOptions): Promise<RunResult>;
+    /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. */
+    signal(runId: string, event: { readonly name: string; readonly payload?: unknown; readonly id?: string }, options?: Caller): Promise<{ readonly known: boolean }>;
+    /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. Errors: SIGNAL_REFUSED. */
+    resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Caller): Promise<void>;
+    /** Tells how a background job ended. */
+    complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Caller): Promise<{ readonly known: boolean }>;
+    /** Ends a run that is suspended, as cancelled; declared compensations run first. */
+    cancel(runId: string, options?: Caller): Promise<RunResult>;
+    /** Undoes the effects of an ended run in reverse order, as far as the tools declare it. Again: goes on where it stopped. */
+    rollback(runId: string, options?: Caller): Promise<RunResult>;
   };
+  readonly approvals: {
+    list(options?: Caller): Promise<readonly PendingApproval[]>;
+    /** The first answer counts; `known` says that there was one before. Must not be reachable from a model. Errors: SIGNAL_REFUSED. */
+    answer(approvalId: string, answer: { readonly approved: boolean; readonly by: string; readonly reason?: string }, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean }>;
+  };
+  /** Goes on with every run of the journal that can: suspended and due, or lost by its process. Default concurrency 8. */
+  work(options?: { readonly concurrency?: number; readonly tenant?: string }): RunWorker;
   /** Every event from now on. The iteration ends when the gate closes. */
   events(): AsyncIterable<GateEvent>;
   /** The same, synchronously; returns the function that stops it. The listener must not throw. */

@@ -19,10 +19,13 @@ export type GuestCall =
  * - `search`: `{ query, limit?, namespace?, detail? }`, from `tools.search(query, options?)`
  * - `describe`: `{ names }`, from `tools.describe(names)`; one name arrives as a list of one
  * - `read_result`: `{ handle, path?, offset?, limit?, grep?, search? }`, from `results.read(handle, options?)`
+ * - `sleep`: `{ ms }` or `{ untilMs }`, from `sleep(ms)` or `sleep(date)`; the run may be suspended meanwhile
+ * - `wait_for`: `{ event, timeoutMs? }`, from `waitFor(event, options?)`: the payload somebody sends to the run under that
+ *   name; WAIT_TIMED_OUT when none came in time
  *
  * Options are passed on as the program wrote them: the host validates them.
  */
-export type GuestBuiltin = "search" | "describe" | "read_result";
+export type GuestBuiltin = "search" | "describe" | "read_result" | "sleep" | "wait_for";
 
 /** The answer to one `GuestCall`. `atMs` becomes the guest's `Date.now()`. */
 export interface GuestCompletion {

@@ -19,6 +19,7 @@ export type {
   Label,
   ParseIssue,
   ParseResult,
+  PollAnswer,
   ReconcileAnswer,
   RetrySpec,
   Tool,
@@ -74,6 +75,7 @@ export type {
   Durability,
   Journal,
   JournalEntry,
+  OnFailure,
   PruneOptions,
   RecordedValue,
   RunFilter,
@@ -83,6 +85,21 @@ export type {
   RunStart,
   RunTokens,
 } from "./journal.ts";
+export type {
+  ClaimedRun,
+  ClaimOptions,
+  EffectClaim,
+  EffectReservation,
+  Queue,
+  RecordedEffect,
+  RunHint,
+  RunLease,
+  RunSignal,
+  RunWait,
+  SignalReceipt,
+  Suspension,
+} from "./durable.ts";
+export { BackgroundJob } from "./durable.ts";
 export type { Policy, PolicyDecision, PolicyFacts } from "./policy.ts";
 export type { ApprovalAnswer, ApprovalQuestion, Approver } from "./approval.ts";
 export type { Redactor } from "./redactor.ts";
@@ -92,6 +109,9 @@ export type {
   CallOptions,
   CallResult,
   Gate,
+  PendingApproval,
+  ResumeOptions,
+  RunWorker,
   NamespaceView,
   ReadOptions,
   ReadResult,

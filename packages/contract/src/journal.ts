@@ -1,6 +1,8 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
+import type { ApprovalQuestion } from "./approval.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
+import type { ClaimedRun, ClaimOptions, EffectClaim, EffectReservation, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
@@ -33,11 +35,20 @@ export interface RunStart {
   readonly policyVersion: string;
   /** The run this one replays. */
   readonly replayOf?: string;
+  /** Names the piece of work over several runs (DESIGN P6). */
+  readonly taskId?: string;
+  /** What the model may see of it, in o200k tokens; needed when another process ends the run. */
+  readonly budgetTokens?: number;
+  /** What becomes of the effects when it does not complete. Default `compensate`. */
+  readonly onFailure?: OnFailure;
 }
+
+/** `compensate`: what the tools declare undoable is undone, in reverse order (DESIGN P7). `keep`: nothing is undone. */
+export type OnFailure = "compensate" | "keep";
 
 /** The end of a run. */
 export interface RunFinish {
-  readonly status: Exclude<RunStatus, "running">;
+  readonly status: Exclude<RunStatus, "running" | "suspended">;
   readonly endedAtMs: number;
   readonly error?: CallError;
   readonly tokens: RunTokens;
@@ -63,6 +74,12 @@ export interface RunRecord extends RunStart {
   readonly tokens: RunTokens | undefined;
   readonly resultNumber: number | undefined;
   readonly callCount: number;
+  /** How often the run was claimed, from 1. */
+  readonly epoch: number;
+  /** While `suspended`. */
+  readonly waits: readonly RunWait[];
+  /** While `suspended`: when it goes on by itself, in milliseconds since the epoch. */
+  readonly wakeAtMs: number | undefined;
 }
 
 /**
@@ -81,11 +98,21 @@ export type JournalEntry =
   /** `interfaces` are those of the tools the program can reach, by qualified name; `modulesDigest` is the guest's. */
   | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number }
   /** Intent. For a write it is on disk before the effect (DESIGN D15). */
-  | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; readonly idempotencyKey: string }
+  | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; readonly idempotencyKey: string; readonly occurrence?: number; /** The call whose effect this one undoes. */ readonly compensates?: number }
+  /** A question went out for the call; recorded before anyone is told. */
+  | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string }
   | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[] }
   /** A result that came after the call had ended; settles the effect, is never delivered. */
   | { readonly kind: "call-late"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly result?: RecordedValue; readonly error?: CallError }
+  /** An effect that was unknown is known. `repeated`: done again under the same key. `nobody`: given up, it stays unknown. */
+  | { readonly kind: "call-resolved"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody"; readonly by?: string }
+  /** A tool said that the work of the call goes on without it. */
+  | { readonly kind: "call-backgrounded"; readonly atMs: number; readonly seq: number; readonly token: JsonValue; readonly pollAfterMs?: number; readonly untilMs: number }
+  /** The guest was torn down; nothing is held. */
+  | { readonly kind: "suspended"; readonly atMs: number; readonly waits: readonly RunWait[] }
+  /** `changes`: what is not as it was when the program was checked (tools, policy, driver). */
+  | { readonly kind: "resumed"; readonly atMs: number; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[] }
   /** A call that was issued after the run had settled; it never ran. */
   | { readonly kind: "call-refused"; readonly atMs: number; readonly seq: number; readonly tool: string }
   /** The `ord`-th completion handed to the guest, for tool calls, built-ins and timers alike. `answer` is absent for tool calls: it is their `call-ended`. */
@@ -130,14 +157,36 @@ export type Durability = "later" | "lazy" | "full";
  * - Entries of one run are kept in the order they were appended; `append` of several is one transaction.
  * - `begin` may be gathered with what follows it, as `later`. What was asked for before a read is seen by it.
  * - `append` with `full` resolves after the entries, and all before them of that run, are on disk.
- * - Two processes may use one journal at once.
+ * - Two processes may use one journal at once. `now` is the journal's own: of the database where several machines share
+ *   it, so that their clocks may differ.
  * - Nothing of one tenant is visible with the id of another.
- * - All methods may throw `CallgateError` JOURNAL_*; a failed `append` has written nothing.
+ * - A write under a lease that was lost throws RUN_FENCED and has written nothing. `append` stays allowed after `suspend`
+ *   and `finish` under the same lease: a late result settles an effect.
+ * - All methods may throw `CallgateError` JOURNAL_*; a failed write has written nothing.
  */
 export interface Journal {
-  begin(run: RunStart): Promise<void>;
-  append(runId: string, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
-  finish(runId: string, finish: RunFinish): Promise<void>;
+  /** The run is ours from now, at epoch 1, until the lease is over. */
+  begin(run: RunStart, options?: { readonly leaseMs?: number }): Promise<RunLease>;
+  append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
+  finish(lease: RunLease, finish: RunFinish): Promise<void>;
+  /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended or finished. */
+  renew(lease: RunLease, leaseMs: number): Promise<void>;
+  /**
+   * Writes a `suspended` entry and gives the run up. A signal that one of the waits is for and that came before, or at
+   * the same time, makes it due at once: no wake-up is lost.
+   */
+  suspend(lease: RunLease, suspension: Suspension): Promise<void>;
+  /** Of several at once exactly one gets the run. The oldest that is due comes first. Undefined: none can go on. */
+  claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
+  /** Keeps what was said to a run and makes it due if it waits for that. RUN_NOT_FOUND; JSON-safe. */
+  signal(tenant: string, runId: string, signal: RunSignal): Promise<SignalReceipt>;
+  /** In the order in which they were kept; clear values with `clear`. */
+  readSignals(tenant: string, runId: string, options?: { readonly clear?: boolean }): Promise<readonly RunSignal[]>;
+  /**
+   * Takes the idempotency key for a write that is about to take place; on disk when it resolves. A key whose earlier
+   * write is known to have changed nothing is free again; the same call may take its own key again.
+   */
+  reserveEffect(lease: RunLease, claim: EffectClaim): Promise<EffectReservation>;
   /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */
   readRun(tenant: string, runId: string): Promise<RunRecord | undefined>;
   /** `clear` also decrypts values (for replay and `read_result`). */
@@ -146,6 +195,7 @@ export interface Journal {
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
   /** Deletes the run's key: its clear values are gone, summaries and digests stay. */
   erase(tenant: string, runId: string): Promise<void>;
+  /** Ended runs only: one that is suspended is never removed. */
   prune(options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }>;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
 import type { Diagnostic, ProgramForm, Repair } from "./checker.ts";
+import type { RunWait } from "./durable.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunTokens } from "./journal.ts";
@@ -52,6 +53,10 @@ export interface RunResult {
   readonly artifacts: readonly (Artifact & { readonly handle: Handle })[];
   /** When not completed: what happened to the world, so that neither model nor person guesses (DESIGN P7). */
   readonly effects?: { readonly done: readonly string[]; readonly unknown: readonly string[]; readonly none: readonly string[] };
+  /** While `suspended`: what it waits for, and therefore what to do. */
+  readonly waits?: readonly RunWait[];
+  /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. */
+  readonly compensation?: { readonly undone: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string }[] };
   /** Things worth saying that are no error: journal degraded, calls drained after return, ... */
   readonly notices: readonly string[];
   readonly tokens: RunTokens;

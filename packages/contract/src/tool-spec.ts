@@ -1,5 +1,5 @@
 import type { Artifact, ArtifactInput } from "./artifact.ts";
-import type { JsonObject, JsonSchema } from "./json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 
 /** What calling a tool may do to the world. Unknown counts as `write`. */
@@ -64,6 +64,10 @@ export interface ToolSpec {
   readonly timeoutMs: number;
   readonly retry?: RetrySpec;
   readonly cache?: CacheSpec;
+  /** Repeating it under the same idempotency key changes nothing more. A write of unknown effect is then repeated, not asked about. */
+  readonly idempotent?: boolean;
+  /** For reads with large results: they are not kept for replay but read again, and may differ. Default false. */
+  readonly reread?: boolean;
   /** Calls of this tool under way at once in one gate. */
   readonly concurrency?: number;
   readonly cost?: CostSpec;
@@ -114,6 +118,8 @@ export interface ToolHooks<Input = unknown, Output = unknown> {
   compensate?(args: Input, output: Output, context: ToolContext): Promise<void> | void;
   /** Finds out whether a call that is `unknown` took effect. */
   reconcile?(args: Input, context: ToolContext): Promise<ReconcileAnswer<Output>> | ReconcileAnswer<Output>;
+  /** Asks how a background job stands that the handler started (`BackgroundJob`). Must not change anything. */
+  poll?(token: JsonValue, context: ToolContext): Promise<PollAnswer<Output>> | PollAnswer<Output>;
   /** The caller's name for the record a write makes, so that the same task submitted again finds it. */
   businessKey?(args: Input): string | undefined;
 }
@@ -122,6 +128,11 @@ export type ReconcileAnswer<Output = unknown> =
   | { readonly kind: "happened"; readonly output: Output }
   | { readonly kind: "did_not_happen" }
   | { readonly kind: "unknown" };
+
+export type PollAnswer<Output = unknown> =
+  | { readonly kind: "done"; readonly output: Output }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string }
+  | { readonly kind: "pending"; readonly pollAfterMs?: number };
 
 /** A tool made of functions: declaration, code, and the validators its author wrote. */
 export interface Tool extends ToolSpec, ToolHooks {
