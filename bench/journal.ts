@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { encodeValue } from "@callgate/contract";
 import type { JournalEntry } from "@callgate/contract";
 import { createFileBlobs, createMasterKey, createRedactor, createSqliteJournal } from "@callgate/runtime/journal";
-import { ended, issued, sampleFinish, sampleRun } from "@callgate/testkit";
+import { ended, issued, leaseOf, sampleFinish, sampleRun } from "@callgate/testkit";
 
 const ENTRIES = 4_000;
 const SYNCED = 500;
@@ -61,16 +61,16 @@ try {
   const largeWire = encodeValue(large);
   const recordLarge = await measure(5, () => redactor.record(large, largeWire, []));
   delay.enable();
-  const alone = await measure(ENTRIES, (seq) => journal.append("bench", [entry(seq)], "lazy"));
-  const call = await measure(ENTRIES / 2, (seq) => journal.append("bench", [entry(seq), ended(seq)], "lazy"));
-  const together = (await measure(ENTRIES / 50, () => Promise.all(Array.from({ length: 50 }, (_, seq) => journal.append("bench", [entry(seq)], "lazy"))))) / 50;
-  const synced = await measure(SYNCED, (seq) => journal.append("bench", [entry(seq)], "full"));
-  const syncedTogether = (await measure(SYNCED / 20, () => Promise.all(Array.from({ length: 20 }, (_, seq) => journal.append("bench", [entry(seq)], "full"))))) / 20;
+  const alone = await measure(ENTRIES, (seq) => journal.append(leaseOf("bench"), [entry(seq)], "lazy"));
+  const call = await measure(ENTRIES / 2, (seq) => journal.append(leaseOf("bench"), [entry(seq), ended(seq)], "lazy"));
+  const together = (await measure(ENTRIES / 50, () => Promise.all(Array.from({ length: 50 }, (_, seq) => journal.append(leaseOf("bench"), [entry(seq)], "lazy"))))) / 50;
+  const synced = await measure(SYNCED, (seq) => journal.append(leaseOf("bench"), [entry(seq)], "full"));
+  const syncedTogether = (await measure(SYNCED / 20, () => Promise.all(Array.from({ length: 20 }, (_, seq) => journal.append(leaseOf("bench"), [entry(seq)], "full"))))) / 20;
   const wholeRun = await measure(500, async (index) => {
     const runId = `run-${index}`;
     await journal.begin(sampleRun(runId));
-    await journal.append(runId, [entry(0), ended(0)], "lazy");
-    await journal.finish(runId, sampleFinish());
+    await journal.append(leaseOf(runId), [entry(0), ended(0)], "lazy");
+    await journal.finish(leaseOf(runId), sampleFinish());
   });
   delay.disable();
   await journal.close();

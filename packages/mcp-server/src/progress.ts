@@ -67,6 +67,10 @@ function eventMessage(event: GateEvent): string | undefined {
     case "run-started":
     case "run-checked":
     case "run-printed":
+    case "run-suspended":
+    case "run-resumed":
+    case "run-fenced":
+    case "call-resolved":
     case "run-ended":
     case "call-requested":
     case "call-decided":

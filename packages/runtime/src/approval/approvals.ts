@@ -86,6 +86,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         }
         case "unavailable":
           return { kind: "unavailable", approvalId, help: answer.help };
+        case "pending":
+          return { kind: "unavailable", approvalId, help: "The question is kept for later, and calls cannot wait for that here" };
       }
     },
     redeem(approvalId, operation) {

@@ -54,7 +54,7 @@ export function createBroker(given: BrokerSeams): Broker {
       seams,
       request,
       signal: linked.signal,
-      record: createCallRecord(seams.journal, request.runId),
+      record: createCallRecord(seams.journal, request.lease),
       safe: safeText(seams.redactor, request.args.json),
       state: { attempts: 0, over: false, personMs: 0 },
     };

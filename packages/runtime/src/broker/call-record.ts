@@ -1,4 +1,4 @@
-import type { Durability, Journal, JournalEntry } from "@callgate/contract";
+import type { Durability, Journal, JournalEntry, RunLease } from "@callgate/contract";
 
 /** The journal's part about one call. Entries wait for the next flush, so that a read costs one transaction. */
 export interface CallRecord {
@@ -7,7 +7,7 @@ export interface CallRecord {
   flush(durability: Durability): Promise<void>;
 }
 
-export function createCallRecord(journal: Journal, runId: string): CallRecord {
+export function createCallRecord(journal: Pick<Journal, "append">, lease: RunLease): CallRecord {
   let waiting: readonly JournalEntry[] = [];
   return {
     add(entry) {
@@ -18,7 +18,7 @@ export function createCallRecord(journal: Journal, runId: string): CallRecord {
       if (entries.length === 0) return;
       waiting = [];
       try {
-        await journal.append(runId, entries, durability);
+        await journal.append(lease, entries, durability);
       } catch (error) {
         waiting = [...entries, ...waiting];
         throw error;

@@ -14,6 +14,7 @@ import type {
   Policy,
   Principal,
   Redactor,
+  RunLease,
   RunLimits,
   Source,
   Tool,
@@ -74,6 +75,8 @@ export interface CallRequest {
   readonly args: WireValue;
   readonly principal: Principal;
   readonly runId: string;
+  /** Under which everything of the call is written. */
+  readonly lease: RunLease;
   readonly callId: string;
   /** Issue order in the run. */
   readonly seq: number;

@@ -70,7 +70,7 @@ export async function recordLate(scope: CallScope, known: Known, late: LateEnd):
     ...(error === undefined ? {} : { error: withoutValues(error, known.sensitiveValues) }),
   };
   seams.emit({ kind: "call-late", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effectStatus });
-  await seams.journal.append(request.runId, [entry], "lazy");
+  await seams.journal.append(request.lease, [entry], "lazy");
 }
 
 /** What came late has passed no schema; it is kept where it can be encoded at all. */

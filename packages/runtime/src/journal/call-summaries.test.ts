@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { JournalEntry } from "@callgate/contract";
-import { ended, issued, sampleRun, virtualClock } from "@callgate/testkit";
+import { ended, issued, leaseOf, sampleRun, virtualClock } from "@callgate/testkit";
 import { expect, describe, onTestFinished, test } from "vitest";
 import { createMasterKey } from "../secrets/master-key.ts";
 import { callSummaries } from "./call-summaries.ts";
@@ -59,7 +59,7 @@ describe("callSummaries", () => {
     const path = join(folder, "journal.db");
     const journal = await createSqliteJournal({ path, blobs: createFileBlobs({ folder }), masterKey: createMasterKey(Buffer.alloc(32)), clock: virtualClock() });
     await journal.begin(sampleRun("r1"));
-    await journal.append("r1", entries, "lazy");
+    await journal.append(leaseOf("r1"), entries, "lazy");
     await journal.close();
     const database = new DatabaseSync(path, { readOnly: true });
     const rows = database.prepare("select call_id as id, tool, effect, effect_status as effectStatus from calls where tenant = 'acme' order by seq").all();

@@ -1,4 +1,4 @@
-import type { CallError, Digest, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
+import type { ApprovalQuestion, CallError, Digest, JournalEntry, RecordedValue, RunWait, WireValue } from "@callgate/contract";
 
 /** What stands for a text whose run was erased. */
 const erasedText = "[erased]";
@@ -35,7 +35,14 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
       if (entry.error === undefined) return split;
       return { ...split, body: { ...split.body, error: eraseError(entry.error) } as JournalEntry, texts: { error: entry.error } };
     }
+    case "approval-asked":
+      return { body: { ...entry, question: eraseQuestion(entry.question) }, texts: { question: entry.question }, value: undefined };
+    case "suspended":
+      return { body: { ...entry, waits: entry.waits.map(eraseWait) }, texts: { waits: entry.waits }, value: undefined };
     case "call-refused":
+    case "call-resolved":
+    case "call-backgrounded":
+    case "resumed":
       return plain(entry);
     case "delivered":
       return entry.answer === undefined ? plain(entry) : withValue(entry, "answer", entry.answer);
@@ -65,6 +72,15 @@ export function eraseError(error: CallError): CallError {
   return { code, message: erasedText, tool, retryable, ...(path === undefined ? {} : { path }) };
 }
 
+/** A wait without what a person or a policy wrote into its question. */
+export function eraseWait(wait: RunWait): RunWait {
+  return wait.kind === "approval" ? { ...wait, question: eraseQuestion(wait.question) } : wait;
+}
+
+function eraseQuestion(question: ApprovalQuestion): ApprovalQuestion {
+  return { ...question, reason: erasedText };
+}
+
 /** Digests of the blobs an entry names as artifacts. */
 export function artifactDigests(entry: JournalEntry): readonly { readonly digest: Digest; readonly sizeBytes: number }[] {
   if (entry.kind === "call-ended") return entry.artifacts;
@@ -92,8 +108,13 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "result":
       return "value";
     case "checked":
+    case "approval-asked":
     case "call-decided":
     case "call-refused":
+    case "call-resolved":
+    case "call-backgrounded":
+    case "suspended":
+    case "resumed":
     case "console":
     case "text":
     case "progress":

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { issued, printed, sampleFinish, sampleRun, startJournalProcess } from "@callgate/testkit";
+import { issued, leaseOf, printed, sampleFinish, sampleRun, startJournalProcess } from "@callgate/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openJournal } from "./fixtures/open-journal.ts";
 import { applicationId, migrations } from "./schema.ts";
@@ -21,8 +21,8 @@ async function recordedFolder(runs = 1): Promise<string> {
   const journal = await openJournal(folder);
   for (let index = 0; index < runs; index += 1) {
     await journal.begin(sampleRun(`r${index}`));
-    await journal.append(`r${index}`, [issued(0), printed("x".repeat(3000))], "lazy");
-    await journal.finish(`r${index}`, sampleFinish());
+    await journal.append(leaseOf(`r${index}`), [issued(0), printed("x".repeat(3000))], "lazy");
+    await journal.finish(leaseOf(`r${index}`), sampleFinish());
   }
   await journal.close();
   return folder;
@@ -168,7 +168,7 @@ describe("openDatabase", () => {
     holder.exec("rollback");
     await journal.begin(sampleRun("late"));
     holder.exec("begin immediate");
-    const waits = journal.append("late", [printed("x")], "full");
+    const waits = journal.append(leaseOf("late"), [printed("x")], "full");
     setTimeout(() => holder.exec("commit"), 40);
     await waits;
     holder.close();

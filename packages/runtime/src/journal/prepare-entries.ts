@@ -1,4 +1,4 @@
-import type { Blobs, JournalEntry } from "@callgate/contract";
+import type { Blobs, JournalEntry, RunLease } from "@callgate/contract";
 import { artifactDigests, splitEntry } from "./entry-codec.ts";
 import { blobPlace, isBlobSized } from "./payload.ts";
 import type { RunKey } from "./run-keys.ts";
@@ -8,17 +8,17 @@ export interface PrepareSeams {
   readonly blobs: Blobs;
   readonly blobBytes: number;
   /** Tenant and key of a run, once everything written before is there. */
-  scope(runId: string): Promise<{ readonly tenant: string; readonly key: RunKey }>;
+  scope(lease: RunLease): Promise<{ readonly tenant: string; readonly key: RunKey }>;
 }
 
 /**
  * Splits entries for the writer. Large values are sealed and put into the blob store first; that is the only case that
  * needs a promise. A blob whose entry is then not written has no reference and goes with the next sweep.
  */
-export function prepareEntries(seams: PrepareSeams, runId: string, entries: readonly JournalEntry[]): readonly PreparedEntry[] | Promise<readonly PreparedEntry[]> {
+export function prepareEntries(seams: PrepareSeams, lease: RunLease, entries: readonly JournalEntry[]): readonly PreparedEntry[] | Promise<readonly PreparedEntry[]> {
   const prepared = entries.map((entry) => prepareSmall(entry));
   if (!prepared.some(({ split }) => isBlobSized(split.value, seams.blobBytes))) return prepared;
-  return storeLarge(seams, runId, prepared);
+  return storeLarge(seams, lease, prepared);
 }
 
 function prepareSmall(entry: JournalEntry): PreparedEntry {
@@ -27,8 +27,9 @@ function prepareSmall(entry: JournalEntry): PreparedEntry {
   return { split, payload: texts === undefined && value === undefined ? undefined : { texts, value }, blobs: artifactDigests(entry) };
 }
 
-async function storeLarge(seams: PrepareSeams, runId: string, prepared: readonly PreparedEntry[]): Promise<readonly PreparedEntry[]> {
-  const { tenant, key } = await seams.scope(runId);
+async function storeLarge(seams: PrepareSeams, lease: RunLease, prepared: readonly PreparedEntry[]): Promise<readonly PreparedEntry[]> {
+  const { runId } = lease;
+  const { tenant, key } = await seams.scope(lease);
   const stored: PreparedEntry[] = [];
   for (const entry of prepared) {
     const { texts, value } = entry.split;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { ended, issued, printed, recorded, sampleFinish, sampleRun, virtualClock } from "@callgate/testkit";
+import { ended, issued, leaseOf, printed, recorded, sampleFinish, sampleRun, virtualClock } from "@callgate/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createMasterKey } from "../secrets/master-key.ts";
 import { createFileBlobs } from "./file-blobs.ts";
@@ -27,8 +27,8 @@ describe("createEntryReader", () => {
     const store = await makeStore();
     const first = await store.open(1);
     await first.begin(sampleRun("r1"));
-    await first.append("r1", [issued(0), printed("hello"), { kind: "result", atMs: 1, number: 1, label: "value", value: recorded(1) }], "lazy");
-    await first.finish("r1", sampleFinish());
+    await first.append(leaseOf("r1"), [issued(0), printed("hello"), { kind: "result", atMs: 1, number: 1, label: "value", value: recorded(1) }], "lazy");
+    await first.finish(leaseOf("r1"), sampleFinish());
     await first.close();
 
     const second = await store.open(2);
@@ -37,7 +37,7 @@ describe("createEntryReader", () => {
     expect(await second.readEntries("acme", "r1")).toMatchObject([{ kind: "call-issued", tool: "crm.update", args: { summary: "summary" } }, { kind: "console", entries: [{ text: "[erased]" }] }, { kind: "result" }]);
     expect(await second.readRun("acme", "r1")).toMatchObject({ status: "completed", callCount: 1, programText: undefined });
     await second.begin(sampleRun("r2"));
-    await second.append("r2", [issued(0)], "lazy");
+    await second.append(leaseOf("r2"), [issued(0)], "lazy");
     expect(await second.readEntries("acme", "r2", { clear: true })).toEqual([issued(0)]);
     await second.close();
 
@@ -50,7 +50,7 @@ describe("createEntryReader", () => {
     const store = await makeStore();
     const journal = await store.open(1);
     await journal.begin(sampleRun("r1"));
-    await journal.append("r1", [issued(0, { args: recorded("first") }), issued(1, { args: recorded("second") })], "lazy");
+    await journal.append(leaseOf("r1"), [issued(0, { args: recorded("first") }), issued(1, { args: recorded("second") })], "lazy");
     const database = new DatabaseSync(store.path);
     database.exec("update entries set sealed = (select sealed from entries where position = 1) where position = 0");
     database.close();
@@ -62,7 +62,7 @@ describe("createEntryReader", () => {
     const store = await makeStore();
     const journal = await store.open(1, { blobBytes: 10 });
     await journal.begin(sampleRun("r1"));
-    await journal.append("r1", [ended(0, { result: recorded("larger than ten") }), ended(1, { result: recorded("small") })], "lazy");
+    await journal.append(leaseOf("r1"), [ended(0, { result: recorded("larger than ten") }), ended(1, { result: recorded("small") })], "lazy");
     await rm(join(store.path, "..", "blobs"), { recursive: true });
     const [large, small] = await journal.readEntries("acme", "r1", { clear: true });
     expect(large).toEqual(ended(0, { result: { digest: recorded("larger than ten").digest, summary: "summary" } }));
@@ -77,7 +77,7 @@ describe("createSqliteJournal", () => {
     const journal = await store.open(1);
     for (const runId of ["r1", "r2"]) {
       await journal.begin(sampleRun(runId));
-      await journal.append(runId, [issued(0)], "full");
+      await journal.append(leaseOf(runId), [issued(0)], "full");
     }
     const database = new DatabaseSync(store.path, { readOnly: true });
     const rows = database.prepare("select wrapped from run_keys order by run_id").all();
@@ -97,11 +97,11 @@ describe("createSqliteJournal", () => {
     const nowMs = virtualClock().now();
     for (let index = 0; index < 10; index += 1) {
       await journal.begin(sampleRun(`r${index}`, { startedAtMs: nowMs }));
-      await journal.append(`r${index}`, [ended(0, { result: recorded("x".repeat(100_000)) })], "lazy");
-      await journal.finish(`r${index}`, sampleFinish({ endedAtMs: nowMs + index }));
+      await journal.append(leaseOf(`r${index}`), [ended(0, { result: recorded("x".repeat(100_000)) })], "lazy");
+      await journal.finish(leaseOf(`r${index}`), sampleFinish({ endedAtMs: nowMs + index }));
     }
     await journal.begin(sampleRun("old"));
-    await journal.finish("old", sampleFinish({ endedAtMs: nowMs - 1001 }));
+    await journal.finish(leaseOf("old"), sampleFinish({ endedAtMs: nowMs - 1001 }));
     await journal.close();
     const again = await store.open(1, { maxBytes: 600_000, maxAgeMs: 1000 });
     await again.begin(sampleRun("next"));
@@ -122,7 +122,7 @@ describe("createSqliteJournal", () => {
     await journal.begin(sampleRun("r1"));
     expect(clock.pendingTimers).toBe(1);
     await clock.advance(60_000);
-    await journal.finish("r1", sampleFinish());
+    await journal.finish(leaseOf("r1"), sampleFinish());
     expect(clock.pendingTimers).toBe(0);
     await journal.close();
   });

@@ -42,7 +42,7 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
   function toRecord(row: Row, dead: readonly string[]): RunRecord {
     const { programText } = textsOf(row, "program_sealed", programPlace);
     const { error } = textsOf(row, "error_sealed", errorPlace);
-    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]) };
+    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]), epoch: Number(row["epoch"]), waits: [], wakeAtMs: undefined };
   }
 
   return {
@@ -59,10 +59,10 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
 }
 
 /** What `head` of the table `runs` holds. */
-type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion"> & Pick<RunStart["principal"], "roles" | "claims">;
+type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion" | "taskId" | "budgetTokens" | "onFailure"> & Pick<RunStart["principal"], "roles" | "claims">;
 
 function startOf(row: Row, programText: unknown): RunStart {
-  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion } = JSON.parse(textColumn(row, "head")) as RunHead;
+  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion, ...rest } = JSON.parse(textColumn(row, "head")) as RunHead;
   const [agent, task, replayOf] = [optionalText(row, "agent"), optionalText(row, "task"), optionalText(row, "replay_of")];
   return {
     runId: textColumn(row, "run_id"),
@@ -78,6 +78,7 @@ function startOf(row: Row, programText: unknown): RunStart {
     driver,
     interfaces,
     policyVersion,
+    ...rest,
     ...(replayOf === undefined ? {} : { replayOf }),
   };
 }

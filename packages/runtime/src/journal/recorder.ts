@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, Clock, Durability, JournalEntry, RunFinish, RunStart } from "@callgate/contract";
+import type { Blobs, Clock, Durability, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
 import { createHeartbeat } from "./owners.ts";
 import type { Owners } from "./owners.ts";
 import { prepareEntries } from "./prepare-entries.ts";
@@ -9,9 +9,9 @@ import type { WriteQueue } from "./write-queue.ts";
 
 /** The writing half of a journal. */
 export interface Recorder {
-  begin(run: RunStart): Promise<void>;
-  append(runId: string, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
-  finish(runId: string, finish: RunFinish): Promise<void>;
+  begin(run: RunStart, leaseMs: number): Promise<RunLease>;
+  append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
+  finish(lease: RunLease, finish: RunFinish): Promise<void>;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
   close(): Promise<void>;
 }
@@ -29,25 +29,28 @@ export function createRecorder({ queue, owners, writer, blobs, clock, blobBytes 
   const order = createRunOrder();
   const running = new Set<string>();
   const heartbeat = createHeartbeat(clock, () => queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, owners.beat));
-  const prepare = { blobs, blobBytes, scope: (runId: string) => queue.write({ durability: "lazy", what: `Cannot append to run ${runId}` }, () => writer.scope(runId)) };
+  const prepare = { blobs, blobBytes, scope: (lease: RunLease) => queue.write({ durability: "lazy", what: `Cannot append to run ${lease.runId}` }, () => writer.scope(lease)) };
 
   return {
-    async begin(run) {
+    async begin(run, leaseMs) {
       assertNames(run);
-      await queue.write({ durability: "later", what: `Cannot begin run ${run.runId}` }, () => {
+      const lease = await queue.write({ durability: "later", what: `Cannot begin run ${run.runId}` }, () => {
         owners.register();
-        writer.begin(run, owners.ownerId);
+        return writer.begin(run, { ownerId: owners.ownerId, leaseUntilMs: clock.now() + leaseMs });
       });
       running.add(run.runId);
       heartbeat.start();
+      return lease;
     },
-    append(runId, entries, durability) {
-      return order.after(runId, prepareEntries(prepare, runId, entries), (prepared) =>
-        queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(runId, prepared)),
+    append(lease, entries, durability) {
+      const { runId } = lease;
+      return order.after(runId, prepareEntries(prepare, lease, entries), (prepared) =>
+        queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(lease, prepared)),
       );
     },
-    async finish(runId, finish) {
-      await order.after(runId, undefined, () => queue.write({ durability: "lazy", what: `Cannot finish run ${runId}` }, () => writer.finish(runId, finish)));
+    async finish(lease, finish) {
+      const { runId } = lease;
+      await order.after(runId, undefined, () => queue.write({ durability: "lazy", what: `Cannot finish run ${runId}` }, () => writer.finish(lease, finish)));
       if (running.delete(runId) && running.size === 0) heartbeat.stop();
     },
     async close() {

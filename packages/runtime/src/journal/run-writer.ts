@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
-import type { Digest, JournalEntry, RunFinish, RunStart } from "@callgate/contract";
+import type { Digest, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
 import { eraseError } from "./entry-codec.ts";
 import type { SplitEntry } from "./entry-codec.ts";
@@ -23,15 +23,16 @@ export interface PreparedEntry {
 export interface RunWriter {
   /** Runs may have changed since they were read: a transaction began, or a key was removed in this one. */
   forget(): void;
-  begin(run: RunStart, ownerId: string): void;
-  /** Errors, here and below: RUN_NOT_FOUND. */
-  scope(runId: string): { readonly tenant: string; readonly key: RunKey };
-  append(runId: string, entries: readonly PreparedEntry[]): void;
-  finish(runId: string, finish: RunFinish): void;
+  begin(run: RunStart, owner: { readonly ownerId: string; readonly leaseUntilMs: number }): RunLease;
+  /** Errors, here and below: RUN_NOT_FOUND; RUN_FENCED where another owner has claimed the run since. */
+  scope(lease: RunLease): { readonly tenant: string; readonly key: RunKey };
+  append(lease: RunLease, entries: readonly PreparedEntry[]): void;
+  finish(lease: RunLease, finish: RunFinish): void;
 }
 
 interface RunScope {
   readonly runId: string;
+  readonly epoch: number;
   readonly tenant: string;
   readonly userId: string;
   readonly key: RunKey;
@@ -39,32 +40,12 @@ interface RunScope {
   last: number;
 }
 
-/** Finds whose a run is, under which key and where its entries end. */
-function createRunScopes(database: DatabaseSync, keys: RunKeys): { find(runId: string): RunScope; forget(): void } {
-  const select = database.prepare("select tenant, user_id, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
-  // The lock is ours until the commit, so the run that was written last is known.
-  let latest: RunScope | undefined;
-
-  return {
-    find(runId) {
-      if (latest?.runId === runId) return latest;
-      const row = select.get(runId);
-      if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
-      latest = { runId, tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
-      return latest;
-    },
-    forget() {
-      latest = undefined;
-    },
-  };
-}
-
 export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWriter {
-  const scopes = createRunScopes(database, keys);
   const insertRun = database.prepare(`
-    insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner)
-    values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)`);
+    insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner, epoch, lease_until_ms)
+    values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, 1, ?)`);
   const sealProgram = database.prepare("update runs set program_sealed = ? where run_id = ?");
+  const selectScope = database.prepare("select tenant, user_id, epoch, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
   const insertEntry = database.prepare("insert into entries (run_id, position, tenant, user_id, kind, at_ms, seq, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
   const setProgram = database.prepare("update runs set program_digest = ? where run_id = ?");
@@ -73,26 +54,45 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       call_count = (select count(*) from entries where run_id = runs.run_id and kind = 'call-issued')
     where run_id = ? and status in ('running', 'suspended')`);
 
+  // The lock is ours until the commit, so the run that was written last is known.
+  let latest: RunScope | undefined;
+
+  function scopeOf(lease: RunLease): RunScope {
+    const { runId } = lease;
+    if (latest?.runId !== runId) latest = readScope(runId);
+    if (latest.epoch !== lease.epoch) throw fenced(lease, latest.epoch);
+    return latest;
+  }
+
+  function readScope(runId: string): RunScope {
+    const row = selectScope.get(runId);
+    if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
+    return { runId, epoch: Number(row["epoch"]), tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
+  }
+
   /** Null once the run was erased, or when its key is not ours: what comes later is not kept in clear either. */
   function seal(key: RunKey, payload: Payload | undefined, place: string): Uint8Array | null {
     return payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, place);
   }
 
   return {
-    forget: () => scopes.forget(),
-    begin(run, ownerId) {
+    forget() {
+      latest = undefined;
+    },
+    begin(run, { ownerId, leaseUntilMs }) {
       const { runId, principal } = run;
       const { tenant, user, agent, task, roles, claims } = principal;
-      const head = JSON.stringify({ roles, claims, language: run.language, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion });
-      insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId);
+      const head = JSON.stringify({ roles, claims, language: run.language, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, taskId: run.taskId, budgetTokens: run.budgetTokens, onFailure: run.onFailure });
+      insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId, leaseUntilMs);
       const box = keys.create({ runId, tenant, userId: user });
-      if (run.programText === undefined) return;
       const { programText } = run;
-      sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
+      if (programText !== undefined) sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
+      return { runId, epoch: 1 };
     },
-    scope: (runId) => scopes.find(runId),
-    append(runId, entries) {
-      const scope = scopes.find(runId);
+    scope: scopeOf,
+    append(lease, entries) {
+      const { runId } = lease;
+      const scope = scopeOf(lease);
       for (const { split, payload, blobs } of entries) {
         scope.last += 1;
         const position = scope.last;
@@ -104,8 +104,9 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
         if (code !== undefined) setProgram.run(digestOf(code), runId);
       }
     },
-    finish(runId, finish) {
-      const { key } = scopes.find(runId);
+    finish(lease, finish) {
+      const { runId } = lease;
+      const { key } = scopeOf(lease);
       const { status, endedAtMs, error, tokens, resultNumber } = finish;
       const kept = JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
       const sealed = seal(key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
@@ -113,6 +114,11 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       if (changes === 0) throw new CallgateError("ASSERTION", `Run ${runId} has ended before; its end is not written twice`, { details: { runId } });
     },
   };
+}
+
+/** Another owner has the run: it was claimed since. */
+function fenced({ runId, epoch }: RunLease, current: number): CallgateError {
+  return new CallgateError("RUN_FENCED", `Run ${runId} was taken over by another owner (epoch ${current}, ours was ${epoch}). Nothing was written; the run goes on there`, { details: { runId, epoch, current } });
 }
 
 function indexedNumber(entry: JournalEntry): number | null {

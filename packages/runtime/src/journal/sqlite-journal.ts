@@ -41,6 +41,9 @@ export interface SqliteJournal extends Journal {
   readonly notices: readonly string[];
 }
 
+/** How long a run is ours without a word of ours. */
+const defaultLeaseMs = 30_000;
+
 /** A begun run out of so many looks whether the limits are exceeded; so does the first. */
 const BEGINS_PER_LOOK = 200;
 
@@ -88,13 +91,14 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
 
   return {
     notices: keptAside === undefined ? [] : [`The journal was damaged. It was kept aside as ${keptAside}, and a fresh one was begun; runs recorded before are not listed`],
-    begin: (run) =>
+    begin: (run, begin) =>
       guard(`Cannot begin run ${run.runId}`, async () => {
-        await recorder.begin(run);
+        const lease = await recorder.begin(run, begin?.leaseMs ?? defaultLeaseMs);
         housekeeper.runBegan();
+        return lease;
       }),
-    append: (runId, added, durability) => guard(`Cannot append to run ${runId}`, () => recorder.append(runId, added, durability)),
-    finish: (runId, finish) => guard(`Cannot finish run ${runId}`, () => recorder.finish(runId, finish)),
+    append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
+    finish: (lease, finish) => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish)),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),

@@ -22,6 +22,9 @@ export async function answerBuiltin(scope: RunScope, call: Builtin, reader: Buil
         return value(describe(scope, args));
       case "read_result":
         return await read(scope, args, reader);
+      case "sleep":
+      case "wait_for":
+        return failed(call.name, "UNSUPPORTED", `${call.name} is not answered by this gate`);
     }
   } catch (fault) {
     if (fault instanceof ValueError) return failed(call.name, fault.code, fault.message);

@@ -9,7 +9,7 @@ import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
-import { createRunLog } from "./run-log.ts";
+import { createRunLog, firstLease } from "./run-log.ts";
 import { createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { createTokenMeter } from "./token-meter.ts";
@@ -58,23 +58,24 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
   return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts };
 }
 
-function openCall(seams: RunSeams, { view, principal, lane, limits, taskId }: DirectCallRequest): RunScope {
+function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budgetTokens }: DirectCallRequest): RunScope {
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
-  const log = createRunLog(seams.journal, runId, (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }));
-  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version };
+  const lease = firstLease(runId);
+  const log = createRunLog(seams.journal, lease, (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }));
+  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
-  return { seams, view, runId, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices() };
 }
 
 type Performed = PerformedCall & { readonly argsJson: string };
 
 async function perform(scope: RunScope, { tool, args, signal }: DirectCallRequest, callId: string): Promise<Performed> {
-  const { view, principal, runId, lane, taskId, limits } = scope;
+  const { view, principal, runId, lease, lane, taskId, limits } = scope;
   try {
     const wire = encodeValue(args ?? {});
-    const performed = await scope.seams.broker.perform({ catalog: view.catalog, tool, args: wire, principal, runId, callId, seq: 0, occurrence: 0, lane, taskId, signal, limits });
+    const performed = await scope.seams.broker.perform({ catalog: view.catalog, tool, args: wire, principal, runId, lease, callId, seq: 0, occurrence: 0, lane, taskId, signal, limits });
     return { ...performed, argsJson: wire.json };
   } catch (fault) {
     if (!(fault instanceof ValueError)) throw fault;

@@ -106,7 +106,7 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
   const { resultTokens, ...shaped } = shape(draft.notices);
   const tokens = { result: resultTokens, program: counter.estimate(request.program), direct: meter.total(counter) };
   const finish: RunFinish = {
-    status: draft.status === "running" ? "failed" : draft.status,
+    status: draft.status === "running" || draft.status === "suspended" ? "failed" : draft.status,
     endedAtMs: seams.clock.now(),
     ...(draft.error === undefined ? {} : { error: { tool: "", ...withoutPlace(draft.error) } }),
     tokens,

@@ -15,7 +15,7 @@ import { createReplayScript, endedByItself } from "./replay-script.ts";
 import type { Divergence } from "./replay-script.ts";
 import { tellEnd } from "./run-error.ts";
 import type { ToldEnd } from "./run-error.ts";
-import { createRunLog } from "./run-log.ts";
+import { createRunLog, firstLease } from "./run-log.ts";
 import { createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { driverFor } from "./runner.ts";
@@ -59,11 +59,12 @@ function openReplay(seams: RunSeams, { run }: RecordedRun, view: CatalogView): R
   const principal: Principal = run.principal;
   const notices = createNotices([`This is a replay of ${run.runId} with its recorded answers: no tool was called, nothing was changed`]);
   if (run.status === "running") notices.add("The recorded run never ended: its process was lost, or it still goes on");
-  const log = createRunLog(seams.journal, runId, (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`));
+  const lease = firstLease(runId);
+  const log = createRunLog(seams.journal, lease, (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`));
   const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });
-  return { seams, view, runId, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices };
+  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices };
 }
 
 interface Played extends Pick<Executed, "end" | "value" | "output"> {

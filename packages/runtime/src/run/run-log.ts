@@ -1,4 +1,4 @@
-import type { Durability, Journal, JournalEntry, RunFinish, RunStart } from "@callgate/contract";
+import type { Durability, Journal, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
 
 /**
  * A run's own part of the journal. Never throws: what cannot be written is kept for the next try and told once. Whether a
@@ -19,7 +19,13 @@ export interface RunLog {
 /** Beyond this the oldest entries of a journal that is gone are given up. */
 const maxWaiting = 10_000;
 
-export function createRunLog(journal: Journal, runId: string, onDegraded: (message: string) => void): RunLog {
+/** The lease of a run that is about to begin: known before the journal has answered, so that nothing waits for that. */
+export function firstLease(runId: string): RunLease {
+  return { runId, epoch: 1 };
+}
+
+/** @param lease under which everything is written; a run that begins has its `firstLease` */
+export function createRunLog(journal: Journal, lease: RunLease, onDegraded: (message: string) => void): RunLog {
   let waiting: JournalEntry[] = [];
   const recordings = new Set<Promise<unknown>>();
   let told = false;
@@ -29,7 +35,7 @@ export function createRunLog(journal: Journal, runId: string, onDegraded: (messa
     recording.finally(() => recordings.delete(recording)).catch(() => undefined); // It never rejects.
   }
 
-  async function attempt(write: () => Promise<void>): Promise<boolean> {
+  async function attempt(write: () => Promise<unknown>): Promise<boolean> {
     try {
       await write();
       return true;
@@ -44,7 +50,7 @@ export function createRunLog(journal: Journal, runId: string, onDegraded: (messa
     const entries = waiting;
     if (entries.length === 0) return;
     waiting = [];
-    if (!(await attempt(() => journal.append(runId, entries, durability)))) waiting = [...entries, ...waiting].slice(-maxWaiting);
+    if (!(await attempt(() => journal.append(lease, entries, durability)))) waiting = [...entries, ...waiting].slice(-maxWaiting);
   }
 
   return {
@@ -59,7 +65,7 @@ export function createRunLog(journal: Journal, runId: string, onDegraded: (messa
     async finish(finish) {
       // All asked for in one turn, so that they share a transaction.
       follow(write("lazy"));
-      follow(attempt(() => journal.finish(runId, finish)));
+      follow(attempt(() => journal.finish(lease, finish)));
       await Promise.all(recordings);
     },
   };

@@ -1,4 +1,4 @@
-import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Redactor, RunLimits } from "@callgate/contract";
+import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Redactor, RunLease, RunLimits } from "@callgate/contract";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
@@ -26,6 +26,8 @@ export interface RunScope {
   readonly seams: RunSeams;
   readonly view: CatalogView;
   readonly runId: string;
+  /** Under which everything of the run is written. */
+  readonly lease: RunLease;
   readonly startedAtMs: number;
   readonly principal: Principal;
   readonly lane: Lane;

@@ -8,7 +8,7 @@ import { execute } from "./execute.ts";
 import { finishRun, rejectRun } from "./finish-run.ts";
 import { hintDiagnostics } from "./run-error.ts";
 import type { RunRequest } from "./run-request.ts";
-import { createRunLog } from "./run-log.ts";
+import { createRunLog, firstLease } from "./run-log.ts";
 import { createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
@@ -73,11 +73,12 @@ function scopeOf(seams: RunSeams, request: RunRequest): RunScope {
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const notices = createNotices(request.notices);
-  const log = createRunLog(seams.journal, runId, (message) => {
+  const lease = firstLease(runId);
+  const log = createRunLog(seams.journal, lease, (message) => {
     notices.add(`The journal could not be written, so this run may not be explained or replayed later: ${seams.redactor.text(message)}`);
     seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) });
   });
-  return { seams, view, runId, startedAtMs, principal, lane, taskId, limits, log, notices };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
@@ -97,6 +98,8 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     driver,
     interfaces: {},
     policyVersion: seams.policy.version,
+    ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
+    budgetTokens: request.budgetTokens,
   };
   scope.log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program" });

@@ -105,7 +105,7 @@ function createLedger({ runId, view, log, seams }: RunScope) {
 }
 
 /** Reads and writes are aborted apart: nobody waits for a floating read, but a floating write comes to its end. */
-function createPerformer({ seams, view, principal, runId, lane, taskId, limits }: RunScope) {
+function createPerformer({ seams, view, principal, runId, lease, lane, taskId, limits }: RunScope) {
   const occurrences = createOccurrences();
   const reads = new AbortController();
   const writes = new AbortController();
@@ -113,7 +113,7 @@ function createPerformer({ seams, view, principal, runId, lane, taskId, limits }
     call({ callId, seq, tool, effect }: ToolCall, args: IssuedTool["args"]): Promise<PerformedCall> {
       const { signal } = effect === "read" ? reads : writes;
       const occurrence = effect === "read" ? 0 : occurrences.next(tool, args);
-      return seams.broker.perform({ catalog: view.catalog, tool, args, principal, runId, callId, seq, occurrence, lane, taskId, signal, limits });
+      return seams.broker.perform({ catalog: view.catalog, tool, args, principal, runId, lease, callId, seq, occurrence, lane, taskId, signal, limits });
     },
     abort(how: Settling): void {
       reads.abort(new DOMException("The run has ended", "AbortError"));

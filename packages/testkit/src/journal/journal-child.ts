@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Journal } from "@callgate/contract";
-import { ended, issued, printed, sampleFinish, sampleRun } from "./journal-samples.ts";
+import { ended, issued, leaseOf, printed, sampleFinish, sampleRun } from "./journal-samples.ts";
 
 interface JournalModule {
   openJournal(argument: string): Promise<Journal>;
@@ -23,11 +23,11 @@ async function reach(word: string): Promise<void> {
 async function oneWrite(journal: Journal, runId: string): Promise<void> {
   await journal.begin(sampleRun(runId));
   await reach("begun");
-  await journal.append(runId, [issued(0, { effect: "write" })], "full");
+  await journal.append(leaseOf(runId), [issued(0, { effect: "write" })], "full");
   await reach("issued");
-  await journal.append(runId, [ended(0)], "lazy");
+  await journal.append(leaseOf(runId), [ended(0)], "lazy");
   await reach("ended");
-  await journal.finish(runId, sampleFinish());
+  await journal.finish(leaseOf(runId), sampleFinish());
   await reach("finished");
 }
 
@@ -35,7 +35,7 @@ async function oneWrite(journal: Journal, runId: string): Promise<void> {
 async function stream(journal: Journal, runId: string): Promise<void> {
   await journal.begin(sampleRun(runId));
   for (let seq = 0; seq < 100_000; seq += 1) {
-    await journal.append(runId, [issued(seq), printed(String(seq)), ended(seq)], seq % 10 === 0 ? "full" : "lazy");
+    await journal.append(leaseOf(runId), [issued(seq), printed(String(seq)), ended(seq)], seq % 10 === 0 ? "full" : "lazy");
     say(String(seq));
   }
 }
@@ -43,8 +43,8 @@ async function stream(journal: Journal, runId: string): Promise<void> {
 /** 200 entries in a run of its own, then the end. */
 async function many(journal: Journal, runId: string): Promise<void> {
   await journal.begin(sampleRun(runId));
-  for (let seq = 0; seq < 100; seq += 1) await journal.append(runId, [issued(seq), ended(seq)], seq % 4 === 0 ? "full" : "lazy");
-  await journal.finish(runId, sampleFinish());
+  for (let seq = 0; seq < 100; seq += 1) await journal.append(leaseOf(runId), [issued(seq), ended(seq)], seq % 4 === 0 ? "full" : "lazy");
+  await journal.finish(leaseOf(runId), sampleFinish());
   await journal.close();
   say("closed");
 }

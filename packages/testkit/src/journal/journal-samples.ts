@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { defaultLimits, encodeValue } from "@callgate/contract";
-import type { Digest, JournalEntry, JsonValue, Principal, RecordedValue, RunFinish, RunStart } from "@callgate/contract";
+import type { Digest, JournalEntry, JsonValue, Principal, RecordedValue, RunFinish, RunLease, RunStart } from "@callgate/contract";
 
 /** Data for journals: complete entries and runs, made to differ in what matters to a test. */
 
@@ -20,6 +20,11 @@ export function recorded(value: unknown, summary: JsonValue = "summary"): Record
 /** The same as it reads without its clear value. */
 function unclear({ digest, summary }: RecordedValue): RecordedValue {
   return { digest, summary };
+}
+
+/** The lease of a run that was begun; a claimed one has a higher epoch. */
+export function leaseOf(runId: string, epoch = 1): RunLease {
+  return { runId, epoch };
 }
 
 export function sampleRun(runId: string, changes: Partial<RunStart> = {}): RunStart {
@@ -124,8 +129,13 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "result":
       return { ...entry, value: unclear(entry.value) };
     case "checked":
+    case "approval-asked":
     case "call-decided":
     case "call-refused":
+    case "call-resolved":
+    case "call-backgrounded":
+    case "suspended":
+    case "resumed":
     case "console":
     case "text":
     case "progress":

@@ -78,6 +78,16 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} progress ${visible(entry.message)}`];
     case "result":
       return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
+    case "approval-asked":
+      return [`${at} #${entry.seq} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
+    case "call-resolved":
+      return [`${at} #${entry.seq} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
+    case "call-backgrounded":
+      return [`${at} #${entry.seq} its work goes on in the background`];
+    case "suspended":
+      return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (#${wait.seq})`).join(", "))}`];
+    case "resumed":
+      return [`${at} ${entry.reason === "due" ? "resumed" : "taken over from a lost process"}${entry.changes.length === 0 ? "" : `; changed since: ${visible(entry.changes.join(", "))}`}`];
     case "delivered":
       return [];
   }
