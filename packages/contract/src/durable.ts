@@ -1,6 +1,6 @@
 import type { ApprovalQuestion } from "./approval.ts";
 import type { CallError } from "./call-error.ts";
-import type { RecordedValue, RunRecord } from "./journal.ts";
+import type { RecordedValue } from "./recorded-value.ts";
 import type { EffectStatus, OutcomeKind } from "./outcome.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Digest, JsonValue } from "./json.ts";
@@ -55,16 +55,6 @@ export interface ClaimOptions {
   readonly tenant?: string;
   /** From now, in milliseconds. */
   readonly leaseMs: number;
-}
-
-/**
- * A run that is now ours. `due`: it was suspended and can go on (or was named). `taken_over`: it ran, and its owner has
- * lost it: the lease is over, or the process is known to be dead.
- */
-export interface ClaimedRun {
-  readonly lease: RunLease;
-  readonly run: RunRecord;
-  readonly reason: "due" | "taken_over";
 }
 
 /** The one write that an idempotency key stands for, over all runs of a tenant. */

@@ -71,13 +71,13 @@ export type {
 } from "./checker.ts";
 export type { Blobs } from "./blobs.ts";
 export type {
+  ClaimedRun,
   DeliveredCall,
   Durability,
   Journal,
   JournalEntry,
   OnFailure,
   PruneOptions,
-  RecordedValue,
   RunFilter,
   RunFinish,
   RunKind,
@@ -85,8 +85,8 @@ export type {
   RunStart,
   RunTokens,
 } from "./journal.ts";
+export type { RecordedValue } from "./recorded-value.ts";
 export type {
-  ClaimedRun,
   ClaimOptions,
   EffectClaim,
   EffectReservation,

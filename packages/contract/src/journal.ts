@@ -2,15 +2,15 @@ import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
-import type { ClaimedRun, ClaimOptions, EffectClaim, EffectReservation, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
+import type { ClaimOptions, EffectClaim, EffectReservation, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Principal } from "./principal.ts";
+import type { RecordedValue } from "./recorded-value.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { Effect } from "./tool-spec.ts";
-import type { WireValue } from "./value-codec.ts";
 
 /** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
 export type RunKind = "program" | "call" | "replay";
@@ -82,17 +82,6 @@ export interface RunRecord extends RunStart {
   readonly wakeAtMs: number | undefined;
 }
 
-/**
- * A value as the journal keeps it: a digest, a bounded summary in which sensitive parts are keyed hashes, and the
- * clear value. The clear value is encrypted under the run's key; from 256 KiB on it is a blob.
- */
-export interface RecordedValue {
-  readonly digest: Digest;
-  readonly summary: JsonValue;
-  /** Absent when it was not kept, was erased, or was read without its clear values. */
-  readonly clear?: WireValue;
-}
-
 /** One thing that happened in a run. Append-only; `seq` is the call's issue order. */
 export type JournalEntry =
   /** `interfaces` are those of the tools the program can reach, by qualified name; `modulesDigest` is the guest's. */
@@ -128,6 +117,16 @@ export type DeliveredCall =
   | { readonly kind: "tool"; readonly tool: string; readonly argsDigest: Digest }
   | { readonly kind: "builtin"; readonly name: string; readonly argsDigest: Digest }
   | { readonly kind: "timer"; readonly delayMs: number };
+
+/**
+ * A run that is now ours. `due`: it was suspended and can go on (or was named). `taken_over`: it ran, and its owner has
+ * lost it: the lease is over, or the process is known to be dead.
+ */
+export interface ClaimedRun {
+  readonly lease: RunLease;
+  readonly run: RunRecord;
+  readonly reason: "due" | "taken_over";
+}
 
 export interface RunFilter {
   readonly tenant: string;

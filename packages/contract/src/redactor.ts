@@ -1,5 +1,5 @@
 import type { JsonValue } from "./json.ts";
-import type { RecordedValue } from "./journal.ts";
+import type { RecordedValue } from "./recorded-value.ts";
 import type { WireValue } from "./value-codec.ts";
 
 /**

@@ -3,7 +3,7 @@
 export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { testJournal } from "./journal/test-journal.ts";
-export type { JournalStore } from "./journal/test-journal.ts";
+export type { JournalStore } from "./journal/journal-store.ts";
 export { ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal/journal-samples.ts";
 export { startJournalProcess } from "./journal/journal-process.ts";
 export type { ChildOpening, JournalProcess } from "./journal/journal-process.ts";

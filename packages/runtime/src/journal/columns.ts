@@ -1,8 +1,7 @@
-import type { SQLOutputValue } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
 
-/** A row as `node:sqlite` gives it. */
-export type Row = Readonly<Record<string, SQLOutputValue>>;
+/** A row as a database gives it. */
+export type Row = Readonly<Record<string, unknown>>;
 
 /** A text column that is never null. Errors: ASSERTION when it is something else. */
 export function textColumn(row: Row, name: string): string {

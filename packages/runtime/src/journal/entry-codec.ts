@@ -1,7 +1,7 @@
 import type { ApprovalQuestion, CallError, Digest, JournalEntry, RecordedValue, RunWait, WireValue } from "@callgate/contract";
 
 /** What stands for a text whose run was erased. */
-const erasedText = "[erased]";
+export const erasedText = "[erased]";
 
 /**
  * An entry cut in two. `body` is the entry as it still reads after an erase: it goes into the row as it is. `texts`

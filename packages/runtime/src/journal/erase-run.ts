@@ -22,7 +22,8 @@ export async function eraseRun(seams: PruneSeams, { keys, writer }: { readonly k
     keys.remove(runId);
     writer.forget();
     database.prepare("update entries set sealed = null where run_id = ?").run(runId);
-    database.prepare("update runs set program_sealed = null, error_sealed = null where run_id = ?").run(runId);
+    database.prepare("update signals set sealed = null where run_id = ?").run(runId);
+    database.prepare("update runs set program_sealed = null, error_sealed = null, waits_sealed = null where run_id = ?").run(runId);
     refs.push(...takeRefs(database, runId));
   });
   await deleteUnreferenced(seams, refs);

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { issued, leaseOf, printed, sampleFinish, sampleRun, startJournalProcess } from "@callgate/testkit";
+import { entriesOfEveryKind, issued, leaseOf, printed, sampleFinish, sampleRun, startJournalProcess } from "@callgate/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openJournal } from "./fixtures/open-journal.ts";
 import { applicationId, migrations } from "./schema.ts";
@@ -132,15 +132,33 @@ describe("openDatabase", () => {
   test("applies migrations in order and marks the file as ours; the schema of each version is pinned", async () => {
     const folder = await recordedFolder();
     const database = new DatabaseSync(join(folder, "journal.db"));
-    expect(database.prepare("pragma user_version").get()).toMatchObject({ user_version: 1 });
+    expect(database.prepare("pragma user_version").get()).toMatchObject({ user_version: 2 });
     expect(database.prepare("pragma application_id").get()).toMatchObject({ application_id: applicationId });
     const tables = database.prepare("select name from sqlite_schema where type in ('table', 'view') order by name").all();
-    expect(tables.map((row) => row["name"])).toEqual(["blob_refs", "calls", "entries", "owners", "run_keys", "runs"]);
-    for (const table of ["runs", "entries", "run_keys", "blob_refs", "calls"]) {
+    expect(tables.map((row) => row["name"])).toEqual(["blob_refs", "calls", "effects", "entries", "owners", "run_keys", "runs", "signals"]);
+    for (const table of ["runs", "entries", "run_keys", "blob_refs", "calls", "signals", "effects"]) {
       const columns = database.prepare(`select name from pragma_table_info('${table}')`).all();
       expect(columns.map((row) => row["name"])).toEqual(expect.arrayContaining(["tenant", "user_id"]));
     }
     database.close();
+  });
+
+  test("a journal of schema 1 is migrated: its runs read as before, and one that was lost can be claimed", async () => {
+    const folder = await makeFolder();
+    await copyFile(fileURLToPath(new URL("./fixtures/schema-1.db", import.meta.url)), join(folder, "journal.db"));
+    const journal = await openJournal(folder);
+    expect(journal.notices).toEqual([]);
+    expect(await journal.readRun("acme", "done")).toMatchObject({ status: "completed", epoch: 1, waits: [], programText: sampleRun("done").programText });
+    const kept = await journal.readEntries("acme", "done", { clear: true });
+    expect(entriesOfEveryKind()).toEqual(expect.arrayContaining([...kept]));
+    expect(kept).toHaveLength(20);
+    expect(await journal.readRun("acme", "lost")).toMatchObject({ status: "crashed", callCount: 2 });
+    const claimed = await journal.claim({ leaseMs: 1000 });
+    expect(claimed).toMatchObject({ reason: "taken_over", lease: { runId: "lost", epoch: 2 }, run: { status: "running" } });
+    await journal.append(leaseOf("lost", 2), [{ kind: "resumed", atMs: 1, epoch: 2, reason: "taken_over", changes: [] }], "full");
+    await expect(journal.append(leaseOf("lost"), [issued(2)], "full")).rejects.toMatchObject({ code: "RUN_FENCED" });
+    expect(await journal.reserveEffect(leaseOf("lost", 2), { tenant: "acme", idempotencyKey: "key-1", seq: 1, callId: "c1", argsDigest: "sha256:1" })).toEqual({ kind: "reserved" });
+    await journal.close();
   });
 
   test("of several processes that make the journal at once none fails", async () => {
@@ -178,6 +196,9 @@ describe("openDatabase", () => {
   test.skipIf(!canMount())("writes nothing of what finds the disk full, says so, and works again when space is back (skipped where a user may not mount a small disk)", async () => {
     const answer = JSON.parse(onSmallDisk(await makeFolder(), `${node("fill")}`)) as Record<string, unknown>;
     expect(answer["failure"]).toEqual({ code: "JOURNAL_UNAVAILABLE", message: expect.stringMatching(/^Cannot append to run r1: .*no space left.*Nothing of it was written/) });
+    for (const refused of answer["refused"] as readonly unknown[]) expect(refused).toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+    expect(answer["stateWhileFull"]).toEqual({ status: "running", signals: 0 });
+    expect(answer["reservedAfter"]).toEqual({ kind: "reserved" });
     expect(answer["blob"]).toEqual({ code: "JOURNAL_UNAVAILABLE", message: expect.stringContaining("ENOSPC") });
     expect(answer["written"]).toBeGreaterThan(3);
     expect(answer["whileFull"]).toBe(Number(answer["written"]) * 3);

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@callgate/contract";
 import { optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
-import { currentProcess, heartbeatMs, ownerLives } from "./process-identity.ts";
+import { currentProcess, ownerLives } from "./process-identity.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 
 /** This process as a driver of runs, and what it knows of the others. */
@@ -45,11 +45,11 @@ export function needsCheck(database: DatabaseSync, clock: Clock): boolean {
   return dead.length > 0;
 }
 
-/** Calls `beat` while `isBusy` says that runs are under way. Nothing is scheduled when none is. */
-export function createHeartbeat(clock: Clock, beat: () => Promise<void>): { start(): void; stop(): void } {
+/** Calls `beat` every so often between `start` and `stop`; `everyMs` is asked anew each time. */
+export function createHeartbeat(clock: Clock, everyMs: () => number, beat: () => Promise<void>): { start(): void; stop(): void } {
   let timer: { cancel(): void } | undefined;
   const start = (): void => {
-    timer ??= clock.schedule(heartbeatMs, () => {
+    timer ??= clock.schedule(everyMs(), () => {
       timer = undefined;
       start();
       beat().catch(() => undefined); // The next beat, or the next write, tells.

@@ -20,7 +20,7 @@ export interface OwnerRow extends ProcessIdentity {
 const SILENCE_MS = 60_000;
 
 /** How often an owner with running runs says that it lives. */
-export const heartbeatMs = 15_000;
+export const heartbeatMs = 10_000;
 
 export function currentProcess(): ProcessIdentity {
   return { machine: machineName(), pid: process.pid, processStart: processStart(process.pid) };

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { CallError, Digest, RunFilter, RunRecord, RunStart, RunStatus, RunTokens } from "@callgate/contract";
+import type { CallError, Digest, RunFilter, RunRecord, RunStart, RunStatus, RunTokens, RunWait } from "@callgate/contract";
 import { bytesColumn, optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Owners } from "./owners.ts";
@@ -7,6 +7,7 @@ import { openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKeys } from "./run-keys.ts";
 import { errorPlace, programPlace } from "./run-writer.ts";
+import { waitsPlace } from "./signal-codec.ts";
 
 /** Reads the heads of runs. Every query names the tenant; what belongs to another is not there. */
 export interface RunReader {
@@ -19,7 +20,7 @@ const DEFAULT_LIMIT = 50;
 // A running run's calls are counted here; one that ended has their number in its row.
 const runColumns = `
   r.*,
-  coalesce(r.call_count, (select count(*) from entries e where e.run_id = r.run_id and e.kind = 'call-issued')) as calls,
+  coalesce(r.call_count, (select count(distinct e.seq) from entries e where e.run_id = r.run_id and e.kind = 'call-issued')) as calls,
   case when r.status = 'running' then (select max(e.at_ms) from entries e where e.run_id = r.run_id) end as last_at_ms`;
 
 export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
@@ -42,7 +43,13 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
   function toRecord(row: Row, dead: readonly string[]): RunRecord {
     const { programText } = textsOf(row, "program_sealed", programPlace);
     const { error } = textsOf(row, "error_sealed", errorPlace);
-    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]), epoch: Number(row["epoch"]), waits: [], wakeAtMs: undefined };
+    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]), epoch: Number(row["epoch"]), waits: waitsOf(row), wakeAtMs: optionalNumber(row, "wake_at_ms") };
+  }
+
+  function waitsOf(row: Row): readonly RunWait[] {
+    if (row["waits"] === null) return [];
+    const { waits } = textsOf(row, "waits_sealed", waitsPlace);
+    return (waits as readonly RunWait[] | undefined) ?? (JSON.parse(textColumn(row, "waits")) as RunWait[]);
   }
 
   return {

@@ -1,17 +1,28 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, Clock, Durability, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
-import { createHeartbeat } from "./owners.ts";
+import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { EffectHolder, Effects } from "./effects.ts";
+import { notFoundError } from "./fence.ts";
+import { createHeldLeases } from "./held-leases.ts";
+import type { Leases } from "./leases.ts";
 import type { Owners } from "./owners.ts";
-import { prepareEntries } from "./prepare-entries.ts";
+import { prepareEntries, storePayload } from "./prepare-entries.ts";
+import type { RunKeys } from "./run-keys.ts";
 import { createRunOrder } from "./run-order.ts";
+import type { RunReader } from "./read-runs.ts";
 import type { RunWriter } from "./run-writer.ts";
+import { signalName, splitSignal } from "./signal-codec.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
-/** The writing half of a journal. */
+/** The writing half of a journal. Renews the leases of the runs it began or claimed until they end or are given up. */
 export interface Recorder {
   begin(run: RunStart, leaseMs: number): Promise<RunLease>;
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
   finish(lease: RunLease, finish: RunFinish): Promise<void>;
+  renew(lease: RunLease, leaseMs: number): Promise<void>;
+  suspend(lease: RunLease, suspension: Suspension): Promise<void>;
+  claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
+  signal(run: { readonly tenant: string; readonly runId: string }, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
+  reserve(lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined>;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
   close(): Promise<void>;
 }
@@ -20,16 +31,37 @@ export interface RecorderSeams {
   readonly queue: WriteQueue;
   readonly owners: Owners;
   readonly writer: RunWriter;
+  readonly leases: Leases;
+  readonly effects: Effects;
+  readonly keys: RunKeys;
+  readonly runs: RunReader;
   readonly blobs: Blobs;
   readonly clock: Clock;
   readonly blobBytes: number;
 }
 
-export function createRecorder({ queue, owners, writer, blobs, clock, blobBytes }: RecorderSeams): Recorder {
+export function createRecorder(seams: RecorderSeams): Recorder {
+  const { queue, owners, writer, leases, clock } = seams;
   const order = createRunOrder();
-  const running = new Set<string>();
-  const heartbeat = createHeartbeat(clock, () => queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, owners.beat));
-  const prepare = { blobs, blobBytes, scope: (lease: RunLease) => queue.write({ durability: "lazy", what: `Cannot append to run ${lease.runId}` }, () => writer.scope(lease)) };
+  const held = createHeldLeases(clock, beat);
+  const prepare = { ...seams, scope: (lease: RunLease) => queue.write({ durability: "lazy", what: `Cannot append to run ${lease.runId}` }, () => writer.scope(lease)) };
+
+  function beat(): Promise<void> {
+    return queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, () => {
+      owners.beat();
+      for (const lease of held.all()) if (!leases.keep(lease, clock.now() + lease.leaseMs)) held.release(lease);
+    });
+  }
+
+  /** After every earlier write of the run; a run that is not ours any more is not kept ours. */
+  async function write<T>(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => T): Promise<T> {
+    try {
+      return await order.after(lease.runId, undefined, () => queue.write(options, work));
+    } catch (error) {
+      if (CallgateError.is(error) && error.code === "RUN_FENCED") held.release(lease);
+      throw error;
+    }
+  }
 
   return {
     async begin(run, leaseMs) {
@@ -38,8 +70,7 @@ export function createRecorder({ queue, owners, writer, blobs, clock, blobBytes 
         owners.register();
         return writer.begin(run, { ownerId: owners.ownerId, leaseUntilMs: clock.now() + leaseMs });
       });
-      running.add(run.runId);
-      heartbeat.start();
+      held.hold(lease, leaseMs);
       return lease;
     },
     append(lease, entries, durability) {
@@ -49,23 +80,62 @@ export function createRecorder({ queue, owners, writer, blobs, clock, blobBytes 
       );
     },
     async finish(lease, finish) {
-      const { runId } = lease;
-      await order.after(runId, undefined, () => queue.write({ durability: "lazy", what: `Cannot finish run ${runId}` }, () => writer.finish(lease, finish)));
-      if (running.delete(runId) && running.size === 0) heartbeat.stop();
+      await write(lease, { durability: "lazy", what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish));
+      held.release(lease);
     },
+    async renew(lease, leaseMs) {
+      await write(lease, { durability: "lazy", what: `Cannot renew run ${lease.runId}` }, () => leases.renew(lease, clock.now() + leaseMs));
+      held.hold(lease, leaseMs);
+    },
+    async suspend(lease, suspension) {
+      await write(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension));
+      held.release(lease);
+    },
+    async claim(options) {
+      queue.catchUp();
+      if (!leases.canClaim(options)) return undefined; // The usual answer, without taking the lock.
+      const claimed = await queue.write({ durability: "lazy", what: "Cannot claim a run" }, () => claimNow(seams, options));
+      if (claimed !== undefined) held.hold(claimed.lease, options.leaseMs);
+      return claimed;
+    },
+    async signal(run, signal) {
+      assertSignalNames(signal);
+      if (seams.runs.readRun(run.tenant, run.runId) === undefined) throw notFoundError(run.runId);
+      const split = splitSignal(signal);
+      const key = seams.keys.find(run.runId);
+      const stored = await storePayload(seams, { ...run, key }, split);
+      return await queue.write({ durability: "full", what: `Cannot signal run ${run.runId}` }, () => leases.signal(run, { split, ...stored }));
+    },
+    reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     async close() {
-      heartbeat.stop();
+      held.stop();
       await order.idle();
       await queue.write({ durability: "lazy", what: "Cannot close the journal" }, owners.leave).catch(() => undefined); // Then its pid tells.
     },
   };
 }
 
+/** In one transaction, so that what is read of the run is what was claimed. */
+function claimNow({ leases, runs }: RecorderSeams, options: ClaimOptions): ClaimedRun | undefined {
+  const claimed = leases.claim(options);
+  if (claimed === undefined) return undefined;
+  const { lease, reason, tenant } = claimed;
+  const run = runs.readRun(tenant, lease.runId);
+  return run === undefined ? undefined : { lease, run, reason };
+}
+
 /** Names are compared as the store keeps them: half a surrogate pair would come back as another name. */
-function assertNames({ runId, principal }: RunStart): void {
-  for (const name of [runId, principal.tenant, principal.user, principal.agent ?? "", principal.task ?? ""]) {
-    if (!name.isWellFormed() || name.includes("\0")) {
-      throw new CallgateError("USAGE", `Cannot begin run ${JSON.stringify(runId)}: ${JSON.stringify(name)} is no name (it holds a NUL or half a character)`);
-    }
+export function assertNames({ runId, principal }: RunStart): void {
+  assertPlain(`Cannot begin run ${JSON.stringify(runId)}`, [runId, principal.tenant, principal.user, principal.agent ?? "", principal.task ?? ""]);
+}
+
+export function assertSignalNames(signal: RunSignal): void {
+  const { name, key } = signalName(signal);
+  assertPlain("Cannot keep the signal", [name, key ?? ""]);
+}
+
+export function assertPlain(what: string, names: readonly string[]): void {
+  for (const name of names) {
+    if (!name.isWellFormed() || name.includes("\0")) throw new CallgateError("USAGE", `${what}: ${JSON.stringify(name)} is no name (it holds a NUL or half a character)`);
   }
 }

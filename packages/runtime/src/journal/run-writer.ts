@@ -4,6 +4,7 @@ import type { Digest, JournalEntry, RunFinish, RunLease, RunStart } from "@callg
 import { digestOf } from "../lib/digest.ts";
 import { eraseError } from "./entry-codec.ts";
 import type { SplitEntry } from "./entry-codec.ts";
+import { fencedError, givenUpError, notFoundError } from "./fence.ts";
 import { payloadPlace, sealPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
@@ -25,7 +26,7 @@ export interface RunWriter {
   forget(): void;
   begin(run: RunStart, owner: { readonly ownerId: string; readonly leaseUntilMs: number }): RunLease;
   /** Errors, here and below: RUN_NOT_FOUND; RUN_FENCED where another owner has claimed the run since. */
-  scope(lease: RunLease): { readonly tenant: string; readonly key: RunKey };
+  scope(lease: RunLease): { readonly tenant: string; readonly userId: string; readonly key: RunKey };
   append(lease: RunLease, entries: readonly PreparedEntry[]): void;
   finish(lease: RunLease, finish: RunFinish): void;
 }
@@ -40,35 +41,45 @@ interface RunScope {
   last: number;
 }
 
+/** Finds whose a run is, under which key and where its entries end. */
+function createRunScopes(database: DatabaseSync, keys: RunKeys): { find(lease: RunLease): RunScope; forget(): void } {
+  const select = database.prepare("select tenant, user_id, epoch, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
+  // The lock is ours until the commit, so the run that was written last is known.
+  let latest: RunScope | undefined;
+
+  function read(runId: string): RunScope {
+    const row = select.get(runId);
+    if (row === undefined) throw notFoundError(runId);
+    return { runId, epoch: Number(row["epoch"]), tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
+  }
+
+  return {
+    find(lease) {
+      const scope = latest?.runId === lease.runId ? latest : read(lease.runId);
+      latest = scope;
+      if (scope.epoch !== lease.epoch) throw fencedError(lease, scope.epoch);
+      return scope;
+    },
+    forget() {
+      latest = undefined;
+    },
+  };
+}
+
 export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWriter {
+  const scopes = createRunScopes(database, keys);
   const insertRun = database.prepare(`
     insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner, epoch, lease_until_ms)
     values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, 1, ?)`);
   const sealProgram = database.prepare("update runs set program_sealed = ? where run_id = ?");
-  const selectScope = database.prepare("select tenant, user_id, epoch, (select max(position) from entries where run_id = r.run_id) as last from runs r where run_id = ?");
   const insertEntry = database.prepare("insert into entries (run_id, position, tenant, user_id, kind, at_ms, seq, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
   const setProgram = database.prepare("update runs set program_digest = ? where run_id = ?");
+  const selectStatus = database.prepare("select status from runs where run_id = ?");
   const endRun = database.prepare(`
     update runs set status = ?, ended_at_ms = ?, result_number = ?, finish = ?, error_sealed = ?,
-      call_count = (select count(*) from entries where run_id = runs.run_id and kind = 'call-issued')
-    where run_id = ? and status in ('running', 'suspended')`);
-
-  // The lock is ours until the commit, so the run that was written last is known.
-  let latest: RunScope | undefined;
-
-  function scopeOf(lease: RunLease): RunScope {
-    const { runId } = lease;
-    if (latest?.runId !== runId) latest = readScope(runId);
-    if (latest.epoch !== lease.epoch) throw fenced(lease, latest.epoch);
-    return latest;
-  }
-
-  function readScope(runId: string): RunScope {
-    const row = selectScope.get(runId);
-    if (row === undefined) throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
-    return { runId, epoch: Number(row["epoch"]), tenant: String(row["tenant"]), userId: String(row["user_id"]), last: Number(row["last"] ?? -1), key: keys.find(runId) };
-  }
+      call_count = (select count(distinct seq) from entries where run_id = runs.run_id and kind = 'call-issued')
+    where run_id = ? and status = 'running'`);
 
   /** Null once the run was erased, or when its key is not ours: what comes later is not kept in clear either. */
   function seal(key: RunKey, payload: Payload | undefined, place: string): Uint8Array | null {
@@ -76,9 +87,7 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
   }
 
   return {
-    forget() {
-      latest = undefined;
-    },
+    forget: () => scopes.forget(),
     begin(run, { ownerId, leaseUntilMs }) {
       const { runId, principal } = run;
       const { tenant, user, agent, task, roles, claims } = principal;
@@ -89,10 +98,10 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       if (programText !== undefined) sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
       return { runId, epoch: 1 };
     },
-    scope: scopeOf,
+    scope: (lease) => scopes.find(lease),
     append(lease, entries) {
       const { runId } = lease;
-      const scope = scopeOf(lease);
+      const scope = scopes.find(lease);
       for (const { split, payload, blobs } of entries) {
         scope.last += 1;
         const position = scope.last;
@@ -106,19 +115,15 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
     },
     finish(lease, finish) {
       const { runId } = lease;
-      const { key } = scopeOf(lease);
+      const { key } = scopes.find(lease);
       const { status, endedAtMs, error, tokens, resultNumber } = finish;
       const kept = JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
       const sealed = seal(key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
       const { changes } = endRun.run(status, endedAtMs, resultNumber ?? null, kept, sealed, runId);
+      if (changes === 0 && selectStatus.get(runId)?.["status"] === "suspended") throw givenUpError(lease, "suspended");
       if (changes === 0) throw new CallgateError("ASSERTION", `Run ${runId} has ended before; its end is not written twice`, { details: { runId } });
     },
   };
-}
-
-/** Another owner has the run: it was claimed since. */
-function fenced({ runId, epoch }: RunLease, current: number): CallgateError {
-  return new CallgateError("RUN_FENCED", `Run ${runId} was taken over by another owner (epoch ${current}, ours was ${epoch}). Nothing was written; the run goes on there`, { details: { runId, epoch, current } });
 }
 
 function indexedNumber(entry: JournalEntry): number | null {

@@ -5,8 +5,8 @@ export const applicationId = 0x63676a6c;
  * The schema, one migration a step, applied in order; `PRAGMA user_version` counts those applied. Never edit one that
  * was released: add the next.
  *
- * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: today the owner
- * tells a running run from one whose process died; leases fence on `epoch`. `entries` is append-only; what is clear in
+ * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: every write is
+ * fenced on `epoch`, which each claim raises. `entries` is append-only; what is clear in
  * an entry is in `sealed`, under the run's key in `run_keys`. An append touches two pages (docs/decisions).
  */
 export const migrations: readonly string[] = [
@@ -114,6 +114,82 @@ select
   max(at_ms) filter (where kind = 'call-ended') as ended_at_ms,
   max(body ->> 'outcome') filter (where kind = 'call-ended') as outcome,
   coalesce(
+    max(body ->> 'effectStatus') filter (where kind = 'call-late'),
+    max(body ->> 'effectStatus') filter (where kind = 'call-ended'),
+    -- no end is recorded: it began unless it is a read or was not let through
+    case
+      when max(body ->> 'effect') filter (where kind = 'call-issued') = 'read' then 'none'
+      when max(body ->> 'decision') filter (where kind = 'call-decided') in ('ask', 'deny') then 'none'
+      else 'unknown'
+    end
+  ) as effect_status
+from parts
+group by run_id, seq
+having max(kind = 'call-issued') = 1;
+`,
+  `
+-- While suspended. waits: JSON in erased form; due_at_ms: when it could go on, by itself or because of a signal.
+alter table runs add column waits text;
+alter table runs add column waits_sealed blob;
+alter table runs add column wake_at_ms integer;
+alter table runs add column due_at_ms integer;
+update runs set epoch = 1 where epoch = 0;
+create index runs_due on runs (due_at_ms) where status = 'suspended';
+
+create table signals (
+  run_id text not null references runs (run_id) on delete cascade,
+  position integer not null,
+  tenant text not null,
+  user_id text not null,
+  kind text not null,
+  -- of an event; '' for others
+  name text not null,
+  -- the first signal of its kind, name and key counts; null: each is one of its own
+  key text,
+  -- JSON: the signal in its erased form
+  body text not null,
+  texts integer not null,
+  sealed blob,
+  primary key (run_id, position)
+) strict, without rowid;
+create unique index signals_first on signals (run_id, kind, name, key) where key is not null;
+
+create table effects (
+  tenant text not null,
+  idempotency_key text not null,
+  user_id text not null,
+  run_id text not null references runs (run_id) on delete cascade,
+  call_id text not null,
+  seq integer not null,
+  args_digest text not null,
+  reserved_at_ms integer not null,
+  primary key (tenant, idempotency_key)
+) strict, without rowid;
+create index effects_by_run on effects (run_id);
+
+drop view calls;
+create view calls as
+with parts as (
+  -- of several of a kind the last one counts; SQLite takes bare columns from the row of the max
+  select run_id, seq, kind, max(position) as position, tenant, user_id, at_ms, body
+  from entries
+  where kind in ('call-issued', 'call-decided', 'call-ended', 'call-late', 'call-resolved')
+  group by run_id, seq, kind
+)
+select
+  tenant, user_id, run_id, seq,
+  max(body ->> 'callId') filter (where kind = 'call-issued') as call_id,
+  max(body ->> 'tool') filter (where kind = 'call-issued') as tool,
+  max(body ->> 'effect') filter (where kind = 'call-issued') as effect,
+  max(body ->> 'idempotencyKey') filter (where kind = 'call-issued') as idempotency_key,
+  max(at_ms) filter (where kind = 'call-issued') as issued_at_ms,
+  max(body ->> 'decision') filter (where kind = 'call-decided') as decision,
+  max(body ->> 'ruleId') filter (where kind = 'call-decided') as rule_id,
+  max(body ->> 'answeredBy') filter (where kind = 'call-decided') as answered_by,
+  max(at_ms) filter (where kind = 'call-ended') as ended_at_ms,
+  max(body ->> 'outcome') filter (where kind = 'call-ended') as outcome,
+  coalesce(
+    max(body ->> 'effectStatus') filter (where kind = 'call-resolved'),
     max(body ->> 'effectStatus') filter (where kind = 'call-late'),
     max(body ->> 'effectStatus') filter (where kind = 'call-ended'),
     -- no end is recorded: it began unless it is a read or was not let through

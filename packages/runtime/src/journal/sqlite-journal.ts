@@ -2,6 +2,9 @@ import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { MasterKey } from "../secrets/master-key.ts";
 import { eraseRun } from "./erase-run.ts";
+import { createEffects, recordedEffect } from "./effects.ts";
+import { defaultLeaseMs } from "./held-leases.ts";
+import { createLeases } from "./leases.ts";
 import { openDatabase } from "./open-database.ts";
 import { createOwners, needsCheck } from "./owners.ts";
 import { journalBytes, prune } from "./prune.ts";
@@ -41,9 +44,6 @@ export interface SqliteJournal extends Journal {
   readonly notices: readonly string[];
 }
 
-/** How long a run is ours without a word of ours. */
-const defaultLeaseMs = 30_000;
-
 /** A begun run out of so many looks whether the limits are exceeded; so does the first. */
 const BEGINS_PER_LOOK = 200;
 
@@ -67,7 +67,9 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const runs = createRunReader(database, { keys, owners });
   const entries = createEntryReader(database, { keys, blobs });
   const pruneSeams: PruneSeams = { database, queue, blobs, owners };
-  const recorder = createRecorder({ queue, owners, writer, blobs, clock, blobBytes: limits.blobBytes });
+  const now = (): number => clock.now();
+  const [leases, effects] = [createLeases(database, { writer, keys, owners, now }), createEffects(database, { writer, now })];
+  const recorder = createRecorder({ queue, owners, writer, leases, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -99,6 +101,20 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish) => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish)),
+    renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
+    suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
+    claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),
+    signal: (tenant, runId, signal) =>
+      guard(`Cannot signal run ${runId}`, async () => {
+        const { kind, position } = await recorder.signal({ tenant, runId }, signal);
+        return { kind, signal: kind === "kept" ? signal : await entries.readSignal(tenant, runId, position) };
+      }),
+    readSignals: (tenant, runId, options) => read(() => entries.readSignals(tenant, runId, options?.clear ?? false)),
+    reserveEffect: (lease, claim) =>
+      guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
+        const holder = await recorder.reserve(lease, claim);
+        return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await entries.readSettled(claim.tenant, holder.runId, holder.seq)) };
+      }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),

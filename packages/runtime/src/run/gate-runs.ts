@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, Journal, Principal, ReplayResult, RunRecord } from "@callgate/contract";
+import { notDurable } from "./not-durable.ts";
 
 export interface GateRunsOptions {
   readonly journal: Journal;
@@ -22,6 +23,7 @@ export function createGateRuns({ journal, now, principal, replay }: GateRunsOpti
   }
 
   return {
+    ...notDurable().runs,
     list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
     async show(runId, options = {}) {
       const asker = options.principal ?? principal;

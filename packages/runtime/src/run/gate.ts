@@ -21,6 +21,7 @@ import { createGateCatalog } from "./gate-catalog.ts";
 import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
 import { createGateRuns } from "./gate-runs.ts";
+import { notDurable } from "./not-durable.ts";
 import { replayRun } from "./replay.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
@@ -104,6 +105,7 @@ function composeGate(composition: Composition): Gate {
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
   const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
   const activity = createActivity();
+  const durable = notDurable();
   const requests = createRequests(composition, catalog, defaultPrincipal);
   if (options.warm === true) warmUp(composition, catalog, defaultPrincipal);
   let closed: Promise<void> | undefined;
@@ -139,6 +141,8 @@ function composeGate(composition: Composition): Gate {
       principal: defaultPrincipal,
       replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens: budgetOf(undefined, options.defaults), signal: linked })),
     }),
+    approvals: durable.approvals,
+    work: durable.work,
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),
     get passThrough() {

@@ -1,20 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Blobs, Journal, JournalEntry } from "@callgate/contract";
+import type { Clock, Journal, JournalEntry } from "@callgate/contract";
+import { backupSuite, effectSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
 import { startJournalProcess } from "./journal-process.ts";
-import type { ChildOpening, JournalProcess, JournalScenario } from "./journal-process.ts";
+import type { JournalProcess, JournalScenario } from "./journal-process.ts";
+import type { JournalStore } from "./journal-store.ts";
 import { alice, bob, digestText, ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun, withoutClear } from "./journal-samples.ts";
-
-/** One store, empty at first. The suite opens it as often as it likes. */
-export interface JournalStore {
-  /** Opens the journal once more on the same store, as another user of it would. The suite closes it. */
-  open(): Promise<Journal>;
-  readonly blobs: Blobs;
-  /** Every byte that is kept, files and blobs together, to search for what must not be readable there. */
-  bytes(): Promise<Buffer>;
-  /** How a process of its own opens the same store. */
-  readonly child: ChildOpening;
-  dispose(): Promise<void>;
-}
 
 /** From this many characters of JSON on a value is a blob (contract, `RecordedValue`). */
 const BLOB_CHARS = 256 * 1024;
@@ -29,14 +19,14 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
   const open: JournalStore[] = [];
   const journals: Journal[] = [];
 
-  async function setUp(): Promise<{ store: JournalStore; journal: Journal }> {
+  async function setUp(clock?: Clock): Promise<{ store: JournalStore; journal: Journal }> {
     const store = await createStore();
     open.push(store);
-    return { store, journal: await openAgain(store) };
+    return { store, journal: await openAgain(store, clock) };
   }
 
-  async function openAgain(store: JournalStore): Promise<Journal> {
-    const journal = await store.open();
+  async function openAgain(store: JournalStore, clock?: Clock): Promise<Journal> {
+    const journal = await store.open(clock);
     journals.push(journal);
     return journal;
   }
@@ -52,6 +42,10 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     tenantsSuite(setUp);
     eraseSuite(setUp);
     pruneSuite(setUp);
+    leaseSuite({ setUp, openAgain });
+    signalSuite({ setUp, openAgain });
+    effectSuite({ setUp, openAgain });
+    backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);
   });
 }
@@ -399,7 +393,7 @@ function pruneSuite(setUp: SetUp): void {
     await begin(journal, "new", { endedAtMs: 95 * DAY });
     await begin(journal, "running", {});
     await begin(journal, "suspended", {});
-    await journal.finish(leaseOf("suspended"), sampleFinish({ status: "suspended", endedAtMs: 10 * DAY }));
+    await journal.suspend(leaseOf("suspended"), { atMs: 10, waits: [] });
     expect(await journal.prune({ olderThanMs: 70 * DAY })).toMatchObject({ runs: 1 });
     expect(await left(journal)).toEqual(["new", "running", "suspended"]);
     expect(await journal.readEntries("acme", "old", { clear: true })).toEqual([]);

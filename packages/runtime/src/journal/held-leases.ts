@@ -1,0 +1,46 @@
+import type { Clock, RunLease } from "@callgate/contract";
+import { createHeartbeat } from "./owners.ts";
+import { heartbeatMs } from "./process-identity.ts";
+
+/** How long a run is ours without a word of ours, where nothing else was said. */
+export const defaultLeaseMs = 30_000;
+
+/** A lease and how long each renewal of it lasts. */
+export interface HeldLease extends RunLease {
+  readonly leaseMs: number;
+}
+
+/** The runs this process drives. While there are any, `beat` is called so often that no lease of them runs out. */
+export interface HeldLeases {
+  readonly all: () => readonly HeldLease[];
+  hold(lease: RunLease, leaseMs: number): void;
+  /** Forgets a run, unless it is held under a later lease. */
+  release(lease: RunLease): void;
+  /** No beat any more. */
+  stop(): void;
+}
+
+export function createHeldLeases(clock: Clock, beat: () => Promise<void>): HeldLeases {
+  const held = new Map<string, HeldLease>();
+  let plannedMs = heartbeatMs;
+  /** Two beats may be late or fail before a lease is lost. */
+  const everyMs = (): number => {
+    plannedMs = Math.min(heartbeatMs, ...[...held.values()].map(({ leaseMs }) => Math.max(1, leaseMs / 3)));
+    return plannedMs;
+  };
+  const heartbeat = createHeartbeat(clock, everyMs, beat);
+
+  return {
+    all: () => [...held.values()],
+    hold(lease, leaseMs) {
+      held.set(lease.runId, { ...lease, leaseMs });
+      if (leaseMs / 3 < plannedMs) heartbeat.stop();
+      heartbeat.start();
+    },
+    release({ runId, epoch }) {
+      if ((held.get(runId)?.epoch ?? Infinity) <= epoch) held.delete(runId);
+      if (held.size === 0) heartbeat.stop();
+    },
+    stop: () => heartbeat.stop(),
+  };
+}

@@ -1,0 +1,127 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { ClaimOptions, ClaimedRun, RunLease, RunSignal, RunWait, Suspension } from "@callgate/contract";
+import { textColumn } from "./columns.ts";
+import type { Row } from "./columns.ts";
+import { eraseWait } from "./entry-codec.ts";
+import { fencedError, givenUpError, notFoundError } from "./fence.ts";
+import type { Owners } from "./owners.ts";
+import { sealPayload } from "./payload.ts";
+import type { Payload } from "./payload.ts";
+import { prepareEntry } from "./prepare-entries.ts";
+import type { RunKeys } from "./run-keys.ts";
+import type { RunWriter } from "./run-writer.ts";
+import { isAnswered, signalName, signalPlace, waitsPlace } from "./signal-codec.ts";
+import type { SignalName, SplitSignal } from "./signal-codec.ts";
+
+/** A signal ready to be written: a large value is a blob already. */
+export interface PreparedSignal {
+  readonly split: SplitSignal;
+  readonly payload: Payload | undefined;
+  readonly blob?: { readonly digest: string; readonly sizeBytes: number };
+}
+
+/** Who drives a run, and what makes a run that stands still go on. Methods that write belong inside a transaction. */
+export interface Leases {
+  /** Errors: RUN_NOT_FOUND, RUN_FENCED. */
+  renew(lease: RunLease, untilMs: number): void;
+  /** As `renew`, without an error: whether the run is still ours. */
+  keep(lease: RunLease, untilMs: number): boolean;
+  suspend(lease: RunLease, suspension: Suspension): void;
+  /** Whether a claim would find a run; takes no lock. */
+  canClaim(options: ClaimOptions): boolean;
+  claim(options: ClaimOptions): Omit<ClaimedRun, "run"> & { readonly tenant: string } | undefined;
+  /** Position of the signal that counts. Errors: RUN_NOT_FOUND. */
+  signal(run: { readonly tenant: string; readonly runId: string }, signal: PreparedSignal): { readonly kind: "kept" | "known"; readonly position: number };
+}
+
+export interface LeaseSeams {
+  readonly writer: RunWriter;
+  readonly keys: RunKeys;
+  readonly owners: Owners;
+  readonly now: () => number;
+}
+
+// Only a program can go on after its process was lost; whatever was suspended was meant to go on.
+const claimable = `
+  select run_id, tenant, status, epoch from runs
+  where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and (
+    (status = 'suspended' and (:runId is not null or due_at_ms <= :now))
+    or (status = 'running' and kind = 'program' and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
+  )
+  order by case when status = 'suspended' then due_at_ms else coalesce(lease_until_ms, started_at_ms) end limit 1`;
+
+export function createLeases(database: DatabaseSync, { writer, keys, owners, now }: LeaseSeams): Leases {
+  const renew = database.prepare("update runs set lease_until_ms = ? where run_id = ? and epoch = ? and status = 'running'");
+  const selectState = database.prepare("select epoch, status from runs where run_id = ?");
+  const suspend = database.prepare(`
+    update runs set status = 'suspended', owner = null, lease_until_ms = null, waits = ?, waits_sealed = ?, wake_at_ms = ?, due_at_ms = ?
+    where run_id = ? and epoch = ? and status = 'running'`);
+  const selectClaimable = database.prepare(claimable);
+  const claim = database.prepare(`
+    update runs set status = 'running', epoch = epoch + 1, owner = ?, lease_until_ms = ?, waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
+    where run_id = ?`);
+  const selectRun = database.prepare("select user_id, status, waits from runs where tenant = ? and run_id = ?");
+  const selectNames = database.prepare("select kind, name, key, position from signals where run_id = ? order by position");
+  const insertSignal = database.prepare("insert into signals (run_id, position, tenant, user_id, kind, name, key, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
+  const makeDue = database.prepare("update runs set due_at_ms = min(coalesce(due_at_ms, ?1), ?1) where run_id = ?2");
+
+  const saidTo = (runId: string): (SignalName & { readonly position: number })[] =>
+    selectNames.all(runId).map((row) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : String(row["key"]), position: Number(row["position"]) }));
+
+  function lostError(lease: RunLease): Error {
+    const row = selectState.get(lease.runId);
+    if (row === undefined) return notFoundError(lease.runId);
+    const epoch = Number(row["epoch"]);
+    return epoch === lease.epoch ? givenUpError(lease, String(row["status"])) : fencedError(lease, epoch);
+  }
+
+  function find({ runId, tenant }: ClaimOptions): Row | undefined {
+    return selectClaimable.get({ runId: runId ?? null, tenant: tenant ?? null, now: now(), dead: JSON.stringify(owners.dead()) });
+  }
+
+  const keep = (lease: RunLease, untilMs: number): boolean => renew.run(untilMs, lease.runId, lease.epoch).changes > 0;
+
+  return {
+    keep,
+    renew(lease, untilMs) {
+      if (!keep(lease, untilMs)) throw lostError(lease);
+    },
+    suspend(lease, { atMs, waits, wakeAtMs }) {
+      const { runId, epoch } = lease;
+      const dueAtMs = isAnswered(waits, saidTo(runId)) ? now() : wakeAtMs;
+      const key = keys.find(runId);
+      const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
+      const { changes } = suspend.run(JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, dueAtMs ?? null, runId, epoch);
+      if (changes === 0) throw lostError(lease);
+      writer.append(lease, [prepareEntry({ kind: "suspended", atMs, waits })]);
+    },
+    canClaim: (options) => find(options) !== undefined,
+    claim(options) {
+      const found = find(options);
+      if (found === undefined) return undefined;
+      const runId = textColumn(found, "run_id");
+      owners.register();
+      claim.run(owners.ownerId, now() + options.leaseMs, runId);
+      writer.forget(); // What this transaction knows of the run is of its last owner.
+      return { lease: { runId, epoch: Number(found["epoch"]) + 1 }, tenant: textColumn(found, "tenant"), reason: found["status"] === "suspended" ? "due" : "taken_over" };
+    },
+    signal({ tenant, runId }, { split, payload, blob }) {
+      const run = selectRun.get(tenant, runId);
+      if (run === undefined) throw notFoundError(runId);
+      const said = saidTo(runId);
+      const name = signalName(split.body);
+      const known = name.key === undefined ? undefined : said.find((other) => other.kind === name.kind && other.name === name.name && other.key === name.key);
+      const position = known?.position ?? (said.at(-1)?.position ?? -1) + 1;
+      if (known === undefined) {
+        const key = keys.find(runId);
+        const sealed = payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, signalPlace(runId, position));
+        insertSignal.run(runId, position, tenant, String(run["user_id"]), name.kind, name.name, name.key ?? null, JSON.stringify(split.body), payload?.texts === undefined ? 0 : 1, sealed);
+        if (blob !== undefined) insertBlob.run(runId, blob.digest, tenant, String(run["user_id"]), blob.sizeBytes);
+        said.push({ ...name, position });
+      }
+      if (run["status"] === "suspended" && isAnswered(JSON.parse(textColumn(run, "waits")) as RunWait[], said)) makeDue.run(now(), runId);
+      return { kind: known === undefined ? "kept" : "known", position };
+    },
+  };
+}

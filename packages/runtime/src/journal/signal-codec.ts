@@ -1,0 +1,92 @@
+import type { RecordedValue, RunSignal, RunWait, WireValue } from "@callgate/contract";
+import { eraseError, erasedText } from "./entry-codec.ts";
+import type { SplitEntry } from "./entry-codec.ts";
+
+/** A signal cut in two, as an entry is: `body` still reads after an erase, `texts` and `value` are sealed. */
+export interface SplitSignal {
+  readonly body: RunSignal;
+  readonly texts: SplitEntry["texts"];
+  readonly value: WireValue | undefined;
+}
+
+/** What makes a signal the same as another: the first of its kind, name and key counts. Without a key each is its own. */
+export interface SignalName {
+  readonly kind: RunSignal["kind"];
+  /** Of an event; empty for others. */
+  readonly name: string;
+  readonly key: string | undefined;
+}
+
+export function signalName(signal: RunSignal): SignalName {
+  switch (signal.kind) {
+    case "approval":
+      return { kind: signal.kind, name: "", key: signal.approvalId };
+    case "event":
+      return { kind: signal.kind, name: signal.name, key: signal.id };
+    case "job":
+    case "resolution":
+      return { kind: signal.kind, name: "", key: signal.callId };
+  }
+}
+
+export function splitSignal(signal: RunSignal): SplitSignal {
+  switch (signal.kind) {
+    case "approval":
+      return signal.reason === undefined ? { body: signal, texts: undefined, value: undefined } : { body: { ...signal, reason: erasedText }, texts: { reason: signal.reason }, value: undefined };
+    case "event":
+      return { body: { ...signal, payload: unclear(signal.payload) }, texts: undefined, value: signal.payload.clear };
+    case "job": {
+      const { result } = signal;
+      if (result.kind === "error") return { body: { ...signal, result: { kind: "error", error: eraseError(result.error) } }, texts: { result }, value: undefined };
+      return { body: { ...signal, result: { kind: "value", value: unclear(result.value) } }, texts: undefined, value: result.value.clear };
+    }
+    case "resolution":
+      return signal.output === undefined ? { body: signal, texts: undefined, value: undefined } : { body: { ...signal, output: unclear(signal.output) }, texts: undefined, value: signal.output.clear };
+  }
+}
+
+export function joinSignal(body: RunSignal, texts: SplitSignal["texts"], clear: WireValue | undefined): RunSignal {
+  const signal = texts === undefined ? body : ({ ...body, ...texts } as RunSignal);
+  if (clear === undefined) return signal;
+  switch (signal.kind) {
+    case "approval":
+      return signal;
+    case "event":
+      return { ...signal, payload: { ...signal.payload, clear } };
+    case "job":
+      return signal.result.kind === "error" ? signal : { ...signal, result: { kind: "value", value: { ...signal.result.value, clear } } };
+    case "resolution":
+      return signal.output === undefined ? signal : { ...signal, output: { ...signal.output, clear } };
+  }
+}
+
+/** Whether one of the waits is answered by what was said to the run so far. Time is not looked at. */
+export function isAnswered(waits: readonly RunWait[], said: readonly SignalName[]): boolean {
+  return waits.some((wait) => {
+    switch (wait.kind) {
+      case "approval":
+        return said.some(({ kind, key }) => kind === "approval" && key === wait.question.approvalId);
+      case "job":
+      case "resolution":
+        return said.some(({ kind, key }) => kind === wait.kind && key === wait.callId);
+      case "event":
+        return said.filter(({ kind, name }) => kind === "event" && name === wait.name).length > wait.occurrence;
+      case "timer":
+        return false;
+    }
+  });
+}
+
+/** Where the sealed part of a signal belongs; authenticated, so that rows cannot be swapped. */
+export function signalPlace(runId: string, position: number): string {
+  return `${runId}\nsignal ${position}`;
+}
+
+/** Where the sealed part of what a suspended run waits for belongs. */
+export function waitsPlace(runId: string): string {
+  return `${runId}\nwaits`;
+}
+
+function unclear({ digest, summary }: RecordedValue): RecordedValue {
+  return { digest, summary };
+}

@@ -1,0 +1,390 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { ApprovalQuestion, Clock, EffectReservation, Journal, JournalEntry, RunLease, RunSignal, RunWait } from "@callgate/contract";
+import type { JournalStore } from "./journal-store.ts";
+import { alice, bob, digestText, ended, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal-samples.ts";
+import { pausedClock } from "./paused-clock.ts";
+import type { PausedClock } from "./paused-clock.ts";
+
+/** How a suite gets a store and journals on it. All are closed after the test. */
+export interface DurableSeams {
+  readonly setUp: (clock?: Clock) => Promise<{ store: JournalStore; journal: Journal }>;
+  readonly openAgain: (store: JournalStore, clock?: Clock) => Promise<Journal>;
+}
+
+const START_MS = 1_900_000_000_000;
+const LEASE_MS = 30_000;
+
+const question = (approvalId: string, reason = "writes"): ApprovalQuestion => ({
+  approvalId, principal: alice, runId: "r1", callId: "c0", tool: "crm.update", definitionDigest: digestText("d"), argsDigest: digestText("a"), argsSummary: { id: 1 },
+  effect: "write", policyVersion: "p1", ruleId: "ask", reason, expiresAtMs: START_MS + 1_000_000,
+});
+const approvalWait = (approvalId: string, reason?: string): RunWait => ({ kind: "approval", seq: 0, question: question(approvalId, reason) });
+const approval = (approvalId: string, by = "carol", approved = true): RunSignal => ({ kind: "approval", approvalId, approved, by, atMs: START_MS });
+const event = (name: string, payload: unknown, id?: string): RunSignal => ({ kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: "carol", atMs: START_MS });
+
+/** Two users of one store whose time is set by hand, and a run of the first. */
+async function twoOwners({ setUp, openAgain }: DurableSeams): Promise<{ clock: PausedClock; store: JournalStore; first: Journal; second: Journal; lease: RunLease }> {
+  const clock = pausedClock(START_MS);
+  const { store, journal: first } = await setUp(clock);
+  const second = await openAgain(store, clock);
+  const lease = await first.begin(sampleRun("r1"), { leaseMs: LEASE_MS });
+  return { clock, store, first, second, lease };
+}
+
+/** Who drives a run: begin, renew, claim, and what a lost lease may not do. */
+export function leaseSuite(seams: DurableSeams): void {
+  test("a run begins at epoch 1 and is nobody else's until its lease is over; then it is taken over at the next epoch", async () => {
+    const { clock, second, lease } = await twoOwners(seams);
+    expect(lease).toEqual({ runId: "r1", epoch: 1 });
+    clock.set(START_MS + LEASE_MS - 1);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    expect(await second.claim({ leaseMs: LEASE_MS, runId: "r1" })).toBeUndefined();
+    clock.set(START_MS + LEASE_MS);
+    const claimed = await second.claim({ leaseMs: LEASE_MS });
+    expect(claimed).toMatchObject({ lease: { runId: "r1", epoch: 2 }, reason: "taken_over", run: { status: "running", epoch: 2, programText: sampleRun("r1").programText } });
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+  });
+
+  test("renew keeps a run for so long from now, and a run that was claimed, suspended or finished is not renewed", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    clock.set(START_MS + LEASE_MS - 1);
+    await first.renew(lease, 2 * LEASE_MS);
+    clock.set(START_MS + 3 * LEASE_MS - 2);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    clock.set(START_MS + 3 * LEASE_MS);
+    const claimed = await second.claim({ leaseMs: LEASE_MS });
+    await expect(first.renew(lease, LEASE_MS)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await second.finish(claimed?.lease ?? lease, sampleFinish());
+    await expect(second.renew(claimed?.lease ?? lease, LEASE_MS)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    const other = await first.begin(sampleRun("r2"));
+    await first.suspend(other, { atMs: START_MS, waits: [] });
+    await expect(first.renew(other, LEASE_MS)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await expect(first.renew(leaseOf("r3"), LEASE_MS)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+  });
+
+  test("a lease that is over but that nobody took is still ours", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    clock.set(START_MS + 2 * LEASE_MS);
+    await first.append(lease, [issued(0)], "full");
+    await first.renew(lease, LEASE_MS);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+  });
+
+  test("an owner that lost its run writes nothing: append, finish, suspend, renew, reserve", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    await first.append(lease, [issued(0)], "full");
+    clock.set(START_MS + LEASE_MS);
+    const claimed = await second.claim({ leaseMs: LEASE_MS });
+    const before = [await second.readRun("acme", "r1"), await second.readEntries("acme", "r1", { clear: true })];
+    const large = recorded("x".repeat(300_000));
+    const writes = [
+      () => first.append(lease, [ended(0)], "lazy"),
+      () => first.append(lease, [ended(0, { result: large })], "full"),
+      () => first.append(lease, [ended(0)], "later"),
+      () => first.finish(lease, sampleFinish()),
+      () => first.suspend(lease, { atMs: START_MS, waits: [], wakeAtMs: 1 }),
+      () => first.renew(lease, 10 * LEASE_MS),
+      () => first.reserveEffect(lease, { tenant: "acme", idempotencyKey: "k", seq: 0, callId: "c0", argsDigest: digestText("a") }),
+    ];
+    for (const write of writes) await expect(write()).rejects.toMatchObject({ code: "RUN_FENCED" });
+    expect([await second.readRun("acme", "r1"), await second.readEntries("acme", "r1", { clear: true })]).toEqual(before);
+    const other = await second.begin(sampleRun("r2"));
+    expect(await second.reserveEffect(other, { tenant: "acme", idempotencyKey: "k", seq: 0, callId: "c9", argsDigest: digestText("a") })).toEqual({ kind: "reserved" });
+    await second.append(claimed?.lease ?? lease, [ended(0)], "lazy");
+    expect(await second.readEntries("acme", "r1")).toHaveLength(2);
+  });
+
+  test("append goes on after suspend and finish under the same lease, nothing else does", async () => {
+    const { first, lease } = await twoOwners(seams);
+    await first.append(lease, [issued(0)], "full");
+    await first.suspend(lease, { atMs: START_MS, waits: [] });
+    await first.append(lease, [ended(0)], "lazy");
+    await expect(first.finish(lease, sampleFinish())).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await expect(first.suspend(lease, { atMs: START_MS, waits: [] })).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await expect(first.reserveEffect(lease, { tenant: "acme", idempotencyKey: "k", seq: 0, callId: "c0", argsDigest: digestText("a") })).rejects.toMatchObject({ code: "RUN_FENCED" });
+    expect((await first.readEntries("acme", "r1")).map(({ kind }) => kind)).toEqual(["call-issued", "suspended", "call-ended"]);
+  });
+
+  test("of many claimers at once each run is got by exactly one", async () => {
+    for (const [runs, claimers] of [[1, 2], [1, 12], [2, 3], [3, 3], [6, 12], [12, 7]] as const) {
+      const { clock, first, second, lease, store } = await twoOwners(seams);
+      const third = await seams.openAgain(store, clock);
+      await first.finish(lease, sampleFinish());
+      for (let index = 0; index < runs; index += 1) {
+        const begun = await first.begin(sampleRun(`run-${index}`), { leaseMs: LEASE_MS });
+        if (index % 2 === 0) await first.suspend(begun, { atMs: START_MS, waits: [], wakeAtMs: START_MS });
+      }
+      clock.set(START_MS + LEASE_MS);
+      const journals = [first, second, third];
+      const claimed = await Promise.all(Array.from({ length: claimers }, (_, index) => (journals[index % 3] ?? first).claim({ leaseMs: LEASE_MS })));
+      const got = claimed.flatMap((claim) => (claim === undefined ? [] : [claim.lease.runId]));
+      expect(new Set(got).size).toBe(got.length);
+      expect(got.length).toBe(Math.min(runs, claimers));
+    }
+  }, 120_000);
+
+  test("the oldest that is due comes first, of one tenant where one is named", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    await first.finish(lease, sampleFinish());
+    const wakes = { late: 300, early: 100, middle: 200 };
+    for (const [runId, wakeMs] of Object.entries(wakes)) await first.suspend(await first.begin(sampleRun(runId)), { atMs: START_MS, waits: [{ kind: "timer", seq: 0, untilMs: START_MS + wakeMs }], wakeAtMs: START_MS + wakeMs });
+    await first.suspend(await first.begin(sampleRun("theirs", { principal: bob })), { atMs: START_MS, waits: [], wakeAtMs: START_MS + 50 });
+    clock.set(START_MS + 250);
+    expect(await second.claim({ leaseMs: LEASE_MS, tenant: "acme", runId: "theirs" })).toBeUndefined();
+    expect((await second.claim({ leaseMs: LEASE_MS, tenant: "acme" }))?.lease.runId).toBe("early");
+    expect((await second.claim({ leaseMs: LEASE_MS }))?.lease.runId).toBe("theirs");
+    expect((await second.claim({ leaseMs: LEASE_MS }))?.lease.runId).toBe("middle");
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+  });
+
+  test("what ended, and a direct call or replay whose owner is lost, is never claimed", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    await first.finish(lease, sampleFinish({ status: "failed" }));
+    await first.begin(sampleRun("call", { kind: "call" }), { leaseMs: 1 });
+    await first.begin(sampleRun("replay", { kind: "replay" }), { leaseMs: 1 });
+    clock.set(START_MS + LEASE_MS);
+    for (const runId of [undefined, "r1", "call", "replay", "nope"]) expect(await second.claim({ leaseMs: LEASE_MS, ...(runId === undefined ? {} : { runId }) })).toBeUndefined();
+  });
+
+  test("times that an owner with a wrong clock wrote move no lease: the journal's now counts", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    const behind = await first.begin(sampleRun("behind", { startedAtMs: START_MS - 3_600_000 }), { leaseMs: LEASE_MS });
+    await first.append(lease, [printed("x"), { kind: "text", atMs: START_MS + 86_400_000, text: "from tomorrow" }], "lazy");
+    await first.append(behind, [{ kind: "text", atMs: 1, text: "from long ago" }], "lazy");
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    await first.suspend(behind, { atMs: START_MS - 3_600_000, waits: [{ kind: "timer", seq: 0, untilMs: START_MS + 10 }], wakeAtMs: START_MS + 10 });
+    await second.signal("acme", "behind", { ...approval("apr_1"), atMs: START_MS + 86_400_000 });
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    clock.set(START_MS + 10);
+    expect((await second.claim({ leaseMs: LEASE_MS }))?.lease.runId).toBe("behind");
+  });
+}
+
+const jobWait: RunWait = { kind: "job", seq: 0, callId: "c0", tool: "crm.export", token: { id: 7 }, untilMs: START_MS + 1_000_000 };
+const resolutionWait: RunWait = { kind: "resolution", seq: 0, callId: "c0", tool: "crm.update", argsSummary: { id: 1 } };
+const eventWait = (occurrence: number): RunWait => ({ kind: "event", seq: 0, name: "paid", occurrence });
+
+/** What a run waits for, and what is said to it. */
+export function signalSuite(seams: DurableSeams): void {
+  const { setUp, openAgain } = seams;
+
+  test("a suspended run says what it waits for and when it goes on by itself; nothing but its name gets it before", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    const waits = [approvalWait("apr_1"), { kind: "timer", seq: 1, untilMs: START_MS + 500 }] as const;
+    await first.suspend(lease, { atMs: START_MS, waits, wakeAtMs: START_MS + 500 });
+    expect(await second.readRun("acme", "r1")).toMatchObject({ status: "suspended", waits, wakeAtMs: START_MS + 500, endedAtMs: undefined });
+    expect(await second.readEntries("acme", "r1")).toEqual([{ kind: "suspended", atMs: START_MS, waits }]);
+    expect((await second.listRuns({ tenant: "acme", status: "suspended" })).map(({ runId }) => runId)).toEqual(["r1"]);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    clock.set(START_MS + 500);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due", lease: { epoch: 2 }, run: { status: "running", waits: [], wakeAtMs: undefined } });
+    await second.suspend(leaseOf("r1", 2), { atMs: START_MS, waits: [approvalWait("apr_1")] });
+    expect(await first.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    expect(await first.claim({ leaseMs: LEASE_MS, runId: "r1" })).toMatchObject({ reason: "due", lease: { epoch: 3 } });
+  });
+
+  test("a suspended run outlives its owner, and no lease runs out of it", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    await first.suspend(lease, { atMs: START_MS, waits: [approvalWait("apr_1")] });
+    await first.close();
+    clock.set(START_MS + 30 * 86_400_000);
+    expect(await second.readRun("acme", "r1")).toMatchObject({ status: "suspended" });
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    await second.signal("acme", "r1", approval("apr_1"));
+    expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due" });
+  });
+
+  const output = recorded({ paid: true });
+  for (const [name, wait, missed, wanted] of [
+    ["approval", approvalWait("apr_1"), approval("apr_2"), approval("apr_1")],
+    ["job", jobWait, { kind: "job", callId: "c1", result: { kind: "value", value: output }, by: "w", atMs: 1 }, { kind: "job", callId: "c0", result: { kind: "value", value: output }, by: "w", atMs: 1 }],
+    ["resolution", resolutionWait, { kind: "resolution", callId: "c1", happened: true, by: "w", atMs: 1 }, { kind: "resolution", callId: "c0", happened: true, output, by: "w", atMs: 1 }],
+    ["first event", eventWait(0), event("refunded", 1), event("paid", 1)],
+    ["second event", eventWait(1), event("paid", 1), event("paid", 2)],
+  ] as const satisfies readonly (readonly [string, RunWait, RunSignal, RunSignal])[]) {
+    test(`the ${name} a run waits for makes it due, before, after and between; another does not`, async () => {
+      const { first, second, lease } = await twoOwners(seams);
+      await first.suspend(lease, { atMs: START_MS, waits: [{ kind: "timer", seq: 9, untilMs: START_MS * 2 }, wait] });
+      await second.signal("acme", "r1", missed);
+      expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+      await second.signal("acme", "r1", wanted);
+      expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due" });
+      await second.suspend(leaseOf("r1", 2), { atMs: START_MS, waits: [wait] }); // What is waited for came long ago.
+      expect(await first.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due", lease: { epoch: 3 } });
+    });
+  }
+
+  test("no wake-up is lost when a run is suspended and signalled at the same time", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    await first.finish(lease, sampleFinish());
+    for (let round = 0; round < 60; round += 1) {
+      const runId = `race-${round}`;
+      const begun = await first.begin(sampleRun(runId));
+      const suspend = async (): Promise<void> => {
+        if (round % 3 === 1) await sleep(Math.random() * 3);
+        await first.suspend(begun, { atMs: START_MS, waits: [approvalWait("apr_1"), eventWait(0)] });
+      };
+      const signal = async (): Promise<void> => {
+        if (round % 3 === 2) await sleep(Math.random() * 3);
+        await second.signal("acme", runId, round % 2 === 0 ? approval("apr_1") : event("paid", 1));
+      };
+      await Promise.all([suspend(), signal()]);
+      expect((await second.claim({ leaseMs: LEASE_MS }))?.lease.runId).toBe(runId);
+    }
+  }, 60_000);
+
+  test("the first answer to a question counts, whoever else answers at the same time", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    await first.suspend(lease, { atMs: START_MS, waits: [approvalWait("apr_1")] });
+    const receipts = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? first : second).signal("acme", "r1", approval("apr_1", `person-${index}`, index % 3 === 0))));
+    expect(receipts.filter(({ kind }) => kind === "kept")).toHaveLength(1);
+    const counts = receipts.find(({ kind }) => kind === "kept")?.signal;
+    for (const { signal } of receipts) expect(signal).toEqual(counts);
+    expect(await second.readSignals("acme", "r1")).toEqual([counts]);
+    expect(await first.signal("acme", "r1", approval("apr_1", "late"))).toEqual({ kind: "known", signal: counts });
+  });
+
+  test("events are kept in their order, one for each id, and each without an id; clear values only where asked for", async () => {
+    const { first, second } = await twoOwners(seams);
+    const sent = [event("paid", { n: 1 }, "e1"), event("paid", { n: 2 }), event("shipped", { n: 3 }, "e1"), event("paid", "x".repeat(300_000), "e2"), event("paid", { n: 2 })];
+    for (const [index, signal] of sent.entries()) expect(await (index % 2 === 0 ? first : second).signal("acme", "r1", signal)).toEqual({ kind: "kept", signal });
+    expect(await second.signal("acme", "r1", event("paid", { n: 99 }, "e1"))).toEqual({ kind: "known", signal: sent[0] });
+    expect(await second.readSignals("acme", "r1", { clear: true })).toEqual(sent);
+    expect(JSON.stringify(await second.readSignals("acme", "r1"))).not.toContain('"clear"');
+  });
+
+  test("every kind of signal comes back whole", async () => {
+    const { first, second } = await twoOwners(seams);
+    const error = { code: "EXPORT_FAILED", message: "no room for bob@acme.example", tool: "crm.export", retryable: false, details: { left: 0 } };
+    const sent: readonly RunSignal[] = [
+      { ...approval("apr_1", "carol", false), reason: "not this customer" } as RunSignal,
+      { kind: "job", callId: "c1", result: { kind: "value", value: recorded([new Date(0), 10n]) }, by: "worker", atMs: 1 },
+      { kind: "job", callId: "c2", result: { kind: "error", error }, by: "worker", atMs: 2 },
+      { kind: "resolution", callId: "c3", happened: true, output: recorded({ id: 3 }), by: "carol", atMs: 3 },
+      { kind: "resolution", callId: "c4", happened: false, by: "carol", atMs: 4 },
+    ];
+    for (const signal of sent) await first.signal("acme", "r1", signal);
+    expect(await second.readSignals("acme", "r1", { clear: true })).toEqual(sent);
+  });
+
+  test("br-021: nothing is said to, or read of, a run that is not there for the tenant; names the store cannot keep are refused", async () => {
+    const { first, second } = await twoOwners(seams);
+    await first.signal("acme", "r1", event("paid", "secret"));
+    for (const [tenant, runId] of [["rival", "r1"], ["acme", "r2"], ["", "r1"]] as const) {
+      await expect(second.signal(tenant, runId, event("paid", 1))).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      expect(await second.readSignals(tenant, runId, { clear: true })).toEqual([]);
+    }
+    expect(await second.readSignals("acme", "r1")).toHaveLength(1);
+    for (const name of ["a\u0000b", "\ud800"]) await expect(first.signal("acme", "r1", event(name, 1))).rejects.toMatchObject({ code: "USAGE" });
+  });
+
+  test("keeps nothing of a signal or a question readable at rest, and erase takes it", async () => {
+    const { store, journal } = await setUp();
+    const secret = "the-clear-secret-0815";
+    const lease = await journal.begin(sampleRun("r1"));
+    await journal.append(lease, [{ kind: "approval-asked", atMs: 1, seq: 0, question: question("apr_1", secret) }], "lazy");
+    await journal.signal("acme", "r1", event("paid", secret));
+    await journal.signal("acme", "r1", event("paid", secret.repeat(20_000), "large"));
+    await journal.signal("acme", "r1", { ...approval("apr_9"), reason: secret } as RunSignal);
+    await journal.suspend(lease, { atMs: START_MS, waits: [approvalWait("apr_1", secret)] });
+    expect((await store.bytes()).includes(secret)).toBe(false);
+    const other = await openAgain(store);
+    expect(JSON.stringify(await other.readRun("acme", "r1"))).toContain(secret);
+    await other.erase("acme", "r1");
+    expect(JSON.stringify([await other.readRun("acme", "r1"), await other.readEntries("acme", "r1", { clear: true }), await other.readSignals("acme", "r1", { clear: true })])).not.toContain(secret);
+    expect(await other.readSignals("acme", "r1")).toHaveLength(3);
+    expect(await other.readRun("acme", "r1")).toMatchObject({ status: "suspended", waits: [{ kind: "approval", question: { approvalId: "apr_1" } }] });
+  });
+}
+
+/** The one write an idempotency key stands for. */
+export function effectSuite(seams: DurableSeams): void {
+  const claimOf = (seq: number, changes: object = {}) => ({ tenant: "acme", idempotencyKey: "key", seq, callId: `c${seq}`, argsDigest: digestText("a"), ...changes });
+
+  test("a key is one call's; the same call may take it again, another gets what is known of the write", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    const other = await second.begin(sampleRun("r2"));
+    expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
+    expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
+    const holder = { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a") };
+    expect(await second.reserveEffect(other, claimOf(5))).toEqual({ kind: "taken", effect: { ...holder, effectStatus: "unknown", artifacts: [] } });
+    expect(await first.reserveEffect(lease, claimOf(1))).toMatchObject({ kind: "taken", effect: holder });
+    const result = recorded({ id: "rec-1" });
+    await first.append(lease, [issued(0), ended(0, { result }), printed("beside"), ended(1)], "lazy");
+    expect(await second.reserveEffect(other, claimOf(5))).toEqual({ kind: "taken", effect: { ...holder, outcome: "ok", effectStatus: "done", result, artifacts: [] } });
+  });
+
+  const settled: readonly (readonly [string, readonly JournalEntry[], "reserved" | "done" | "unknown"])[] = [
+    ["failed and changed nothing", [ended(0, { outcome: "failed", effectStatus: "none" })], "reserved"],
+    ["timed out", [ended(0, { outcome: "timed_out", effectStatus: "unknown" })], "unknown"],
+    ["timed out and took place late", [ended(0, { outcome: "timed_out", effectStatus: "unknown" }), { kind: "call-late", atMs: 1, seq: 0, effectStatus: "done" }], "done"],
+    ["timed out and a person knows that it did not happen", [ended(0, { outcome: "timed_out", effectStatus: "unknown" }), { kind: "call-resolved", atMs: 1, seq: 0, effectStatus: "none", how: "person", by: "carol" }], "reserved"],
+    ["was lost and was found to have happened", [{ kind: "call-resolved", atMs: 1, seq: 0, effectStatus: "done", how: "reconciled" }], "done"],
+  ];
+  for (const [name, entries, expected] of settled) {
+    test(`the key of a write that ${name} is ${expected === "reserved" ? "free again" : `taken, its effect ${expected}`}`, async () => {
+      const { first, second, lease } = await twoOwners(seams);
+      await first.reserveEffect(lease, claimOf(0));
+      await first.append(lease, [issued(0), ...entries], "lazy");
+      const other = await second.begin(sampleRun("r2"));
+      const answer = await second.reserveEffect(other, claimOf(3));
+      if (expected === "reserved") expect(answer).toEqual({ kind: "reserved" });
+      else expect(answer).toMatchObject({ kind: "taken", effect: { runId: "r1", callId: "c0", effectStatus: expected } });
+      if (expected === "reserved") expect(await first.reserveEffect(lease, claimOf(0))).toMatchObject({ kind: "taken", effect: { runId: "r2", callId: "c3" } });
+    });
+  }
+
+  test("br-033: of 20 callers at once, over two users of the store, exactly one gets the key", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    const other = await second.begin(sampleRun("r2"));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, seq): Promise<EffectReservation> => (seq % 2 === 0 ? first.reserveEffect(lease, claimOf(seq)) : second.reserveEffect(other, claimOf(seq)))));
+    expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(1);
+    const winner = answers.findIndex(({ kind }) => kind === "reserved");
+    for (const answer of answers) if (answer.kind === "taken") expect(answer.effect).toMatchObject({ callId: `c${winner}`, effectStatus: "unknown" });
+  });
+
+  test("keys of one tenant are free for another, and a run takes none for another tenant", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    await first.reserveEffect(lease, claimOf(0));
+    const theirs = await second.begin(sampleRun("r2", { principal: bob }));
+    expect(await second.reserveEffect(theirs, claimOf(0, { tenant: "rival" }))).toEqual({ kind: "reserved" });
+    await expect(second.reserveEffect(theirs, claimOf(1))).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+  });
+
+  test("a key is kept as long as its run is, and not longer", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    await first.reserveEffect(lease, claimOf(0));
+    await first.append(lease, [issued(0), ended(0)], "lazy");
+    await first.finish(lease, sampleFinish({ endedAtMs: START_MS }));
+    await first.erase("acme", "r1");
+    const other = await second.begin(sampleRun("r2"));
+    expect(await second.reserveEffect(other, claimOf(1))).toMatchObject({ kind: "taken", effect: { effectStatus: "done" } });
+    await first.prune({ olderThanMs: START_MS + 1 });
+    expect(await second.reserveEffect(other, claimOf(1))).toEqual({ kind: "reserved" });
+  });
+}
+
+export function backupSuite({ setUp, openAgain }: DurableSeams, track: (store: JournalStore) => void): void {
+  test("a backup taken while runs go on opens, and what was suspended goes on from it", async () => {
+    const { store, journal } = await setUp();
+    const large = recorded("x".repeat(300_000));
+    const lease = await journal.begin(sampleRun("r1"));
+    await journal.append(lease, [issued(0), ended(0, { result: large })], "full");
+    await journal.suspend(lease, { atMs: START_MS, waits: [approvalWait("apr_1")] });
+    const running = await journal.begin(sampleRun("r2"));
+    const copied = await store.copy();
+    track(copied);
+    await journal.append(running, [issued(0)], "full");
+    await journal.signal("acme", "r1", approval("apr_1"));
+    const restored = await openAgain(copied);
+    expect(await restored.readSignals("acme", "r1")).toEqual([]);
+    expect(await restored.readRun("acme", "r1")).toMatchObject({ status: "suspended", programText: sampleRun("r1").programText });
+    await restored.signal("acme", "r1", approval("apr_1", "another person"));
+    const claimed = await restored.claim({ leaseMs: LEASE_MS });
+    expect(claimed).toMatchObject({ reason: "due", lease: { runId: "r1", epoch: 2 } });
+    expect((await restored.readEntries("acme", "r1", { clear: true }))[1]).toMatchObject({ result: large });
+    await restored.finish(claimed?.lease ?? lease, sampleFinish());
+    expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "suspended" });
+  });
+}

@@ -1,0 +1,16 @@
+import type { Blobs, Clock, Journal } from "@callgate/contract";
+import type { ChildOpening } from "./journal-process.ts";
+
+/** One store, empty at first. The suite opens it as often as it likes. */
+export interface JournalStore {
+  /** Opens the journal once more on the same store, as another user of it would. `clock` is then its time. The suite closes it. */
+  open(clock?: Clock): Promise<Journal>;
+  readonly blobs: Blobs;
+  /** Every byte that is kept, files and blobs together, to search for what must not be readable there. */
+  bytes(): Promise<Buffer>;
+  /** A backup of the store as it is, restored elsewhere. The suite disposes of it. */
+  copy(): Promise<JournalStore>;
+  /** How a process of its own opens the same store. */
+  readonly child: ChildOpening;
+  dispose(): Promise<void>;
+}
