@@ -35,13 +35,14 @@ export const modules = {
   },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
+  "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, shell", imports: ["contract"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "sandbox-quickjs", "source-mcp", "mcp-server"],
+    imports: ["contract", "runtime doors", "check-typescript", "sandbox-quickjs", "sandbox-process", "source-mcp", "mcp-server"],
   },
 };
 

@@ -1,3 +1,4 @@
+import type { ArtifactInput } from "./artifact.ts";
 import type { LimitName } from "./limits.ts";
 import type { WireValue } from "./value-codec.ts";
 
@@ -60,7 +61,9 @@ export type GuestOutput =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "progress"; readonly message: string; readonly fraction?: number }
   /** Console and progress output beyond `consoleBytes` that was left out, said once, at the end. */
-  | { readonly kind: "console-dropped"; readonly droppedBytes: number };
+  | { readonly kind: "console-dropped"; readonly droppedBytes: number }
+  /** A file the program made. The driver bounds their number and size. */
+  | { readonly kind: "artifact"; readonly artifact: ArtifactInput };
 
 /** How a guest ended. After it nothing of the guest lives, and none of its calls is accepted. */
 export type GuestEnd =
@@ -70,4 +73,9 @@ export type GuestEnd =
   | { readonly kind: "stalled" }
   | { readonly kind: "limit"; readonly limit: LimitName; readonly limitValue: number; readonly message: string }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "crashed"; readonly message: string };
+  | {
+      readonly kind: "crashed";
+      readonly message: string;
+      /** Name of the signal that ended the guest's process, where it has one. */
+      readonly signal?: string;
+    };

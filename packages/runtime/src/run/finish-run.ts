@@ -1,4 +1,5 @@
-import type { CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, RunStatus } from "@callgate/contract";
+import type { Artifact, CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, RunStatus } from "@callgate/contract";
+import { storeFile } from "../broker/store-artifact.ts";
 import type { KnownValue } from "../result/fit-value.ts";
 import { shapeRun } from "../result/shape-run.ts";
 import type { RunDraft } from "../result/shape-run.ts";
@@ -28,7 +29,8 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   const kept = createKeptValues(scope);
   const known = executed.value === undefined ? undefined : keepValue(kept, executed.value);
   const calls = executed.calls.map(summaryOf);
-  const artifacts = executed.calls.flatMap(({ end }) => end?.artifacts ?? []).map((artifact) => kept.keepArtifact(artifact));
+  const own = await storeFiles(scope, executed.output.artifacts);
+  const artifacts = [...executed.calls.flatMap(({ end }) => end?.artifacts ?? []), ...own].map((artifact) => kept.keepArtifact(artifact));
   const draft: RunDraft = {
     runId,
     status: told.status,
@@ -46,6 +48,19 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
     durationMs: seams.clock.monotonic() - request.startedMs,
   };
   return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter });
+}
+
+/** The program's own files. One that cannot be stored is said, and does not take the run with it. */
+async function storeFiles({ seams, principal, notices }: RunScope, files: Executed["output"]["artifacts"]): Promise<Artifact[]> {
+  const stored: Artifact[] = [];
+  for (const file of files) {
+    try {
+      stored.push(await storeFile({ blobs: seams.blobs, tenant: principal.tenant }, { ...file, name: seams.redactor.text(file.name) }));
+    } catch (fault) {
+      notices.add(`A file of the program could not be kept: ${fault instanceof Error ? seams.redactor.text(fault.message) : "unknown reason"}`);
+    }
+  }
+  return stored;
 }
 
 /** Ends a run that never executed: refused by the check, or cancelled during it. Without `scope.log` begun, nothing is recorded. */

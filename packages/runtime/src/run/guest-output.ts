@@ -1,4 +1,4 @@
-import type { GuestConsoleEntry, GuestOutput } from "@callgate/contract";
+import type { ArtifactInput, GuestConsoleEntry, GuestOutput } from "@callgate/contract";
 import type { RunScope } from "./run-scope.ts";
 
 /** What a program said while it ran. Secrets are taken out before anyone sees it. */
@@ -7,6 +7,8 @@ export interface OutputSink {
   readonly text: readonly string[];
   readonly console: readonly GuestConsoleEntry[];
   readonly droppedBytes: number;
+  /** Files the program made; the driver bounds them. */
+  readonly artifacts: readonly ArtifactInput[];
 }
 
 export interface OutputOptions {
@@ -23,6 +25,7 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
   const printer = createPrinter(scope);
   const progress = createProgress(scope);
   const text: string[] = [];
+  const artifacts: ArtifactInput[] = [];
   let textBytes = 0;
 
   function say(raw: string): void {
@@ -49,11 +52,13 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
         flush();
         if (said.kind === "text") say(said.text);
         else if (said.kind === "progress") progress(said.message, said.fraction);
+        else if (said.kind === "artifact") artifacts.push(said.artifact);
         else if (said.kind === "console-dropped") printer.drop(said.droppedBytes);
       }
       flush();
     },
     text,
+    artifacts,
     console: printer.entries,
     get droppedBytes() {
       return printer.droppedBytes;

@@ -1,0 +1,105 @@
+import { CallgateError, defaultLimits } from "@callgate/contract";
+import type { GuestJob, GuestRun, LimitName, ProgramLanguage, SandboxDriver } from "@callgate/contract";
+import { createGuestPool } from "./host/guest-pool.ts";
+import { runInGuest } from "./host/guest-run.ts";
+import type { StartedGuest } from "./host/started-guest.ts";
+import { startGuest } from "./host/started-guest.ts";
+import { createSlots } from "./host/slots.ts";
+import { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
+import type { GuestLanguage } from "./language/guest-language.ts";
+import type { LaunchBounds, Launcher, Mount } from "./launcher/launcher.ts";
+
+/** Bounds of a guest that are no limits of a run. */
+export interface SandboxBounds extends Omit<LaunchBounds, "memoryMiB"> {
+  /** Files that come back of one run, together. */
+  readonly artifactMiB: number;
+  readonly artifacts: number;
+}
+
+export interface ProcessDriverOptions {
+  readonly launcher: Launcher;
+  /** Default: Python and shell. */
+  readonly languages?: readonly GuestLanguage[];
+  /** Programs under way at once; more wait in a queue. Default 16. */
+  readonly maxGuests?: number;
+  /** Interpreters kept ready for each language that was used. Default 1; 0 starts one for each run. */
+  readonly warm?: number;
+  readonly bounds?: Partial<SandboxBounds>;
+  readonly mounts?: readonly Mount[];
+  /** Environment of programs beside HOME, PATH, LANG, TZ and TMPDIR. Never put a secret here: programs read it. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export const defaultSandboxBounds: SandboxBounds = { processes: 64, workspaceMiB: 64, workspaceFiles: 4_096, openFiles: 256, artifactMiB: 32, artifacts: 64 };
+
+const enforced: readonly LimitName[] = ["cpuMs", "memoryMiB", "argumentBytes", "callResultBytes", "consoleBytes", "resultBytes"];
+
+/**
+ * Programs as processes of their own behind a launcher's walls: real CPython, bash, whatever the sandbox has.
+ *
+ * A run gets an interpreter that ran nothing before and is ended with everything it started. Console output keeps its
+ * beginning and its end. Not replayable: clock, threads and hash order of a real process are its own.
+ *
+ * `memoryMiB` bounds the data of each process, and all together where the launcher can make a control group; `stackKiB`
+ * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options. The launcher is not probed here.
+ */
+export function createProcessDriver(options: ProcessDriverOptions): SandboxDriver {
+  const { launcher, languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {} } = options;
+  if (!Number.isInteger(maxGuests) || maxGuests < 1 || !Number.isInteger(warm) || warm < 0) {
+    throw new CallgateError("CONFIG_INVALID", "Cannot create the process sandbox: maxGuests must be a whole number from 1 and warm one from 0");
+  }
+  const { artifactMiB, artifacts, ...launchBounds } = { ...defaultSandboxBounds, ...options.bounds };
+  const running = new Set<GuestRun>();
+  const slots = createSlots(maxGuests);
+  const pool = createGuestPool({
+    warm,
+    bounds: { ...launchBounds, memoryMiB: defaultLimits.memoryMiB },
+    start: (language, bounds) => startGuest({ launcher, language, bounds, mounts, environment }),
+  });
+  let closing: Promise<void> | undefined;
+
+  function acquire(language: GuestLanguage, job: GuestJob): () => Promise<StartedGuest> {
+    return async () => {
+      await slots.take();
+      try {
+        const guest = pool.take(language, job.limits.memoryMiB);
+        guest.gone.then(() => slots.give(), () => undefined);
+        return guest;
+      } catch (fault) {
+        slots.give();
+        throw fault;
+      }
+    };
+  }
+
+  return {
+    name: launcher.name,
+    languages: languages.map(({ language }) => language),
+    replayable: false,
+    sessions: false,
+    artifacts: languages.some(({ kind }) => kind === "framed"),
+    limits: enforced,
+    start(job, host) {
+      if (closing !== undefined) throw new CallgateError("CLOSED", "Cannot start a program: the sandbox was closed");
+      const run = runInGuest({ job, host, acquire: acquire(languageOf(languages, job.language), job), artifacts: { artifactMiB, artifacts } });
+      running.add(run);
+      run.ended.then(() => running.delete(run), () => undefined);
+      return run;
+    },
+    close() {
+      closing ??= (async () => {
+        const open = [...running];
+        for (const run of open) run.cancel();
+        await Promise.all(open.map(({ ended }) => ended));
+        await pool.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function languageOf(languages: readonly GuestLanguage[], wanted: ProgramLanguage): GuestLanguage {
+  const found = languages.find(({ language }) => language === wanted);
+  if (found === undefined) throw new CallgateError("DRIVER_FAILED", `This sandbox does not run ${wanted}; it runs ${languages.map(({ language }) => language).join(", ")}`);
+  return found;
+}

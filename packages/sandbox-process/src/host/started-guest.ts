@@ -1,0 +1,157 @@
+import { guestProtocolVersion } from "@callgate/contract";
+import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
+import { parseGuestFrame } from "../frames/guest-frame.ts";
+import type { GuestFrame } from "../frames/guest-frame.ts";
+import { launchCommand } from "../language/guest-language.ts";
+import type { GuestLanguage } from "../language/guest-language.ts";
+import type { GuestExit, LaunchBounds, Launcher, Mount, ResourceUse } from "../launcher/launcher.ts";
+
+/** What happens to a guest, told to whoever runs a program in it. */
+export interface GuestEars {
+  frame(frame: GuestFrame): void;
+  /** Raw bytes of descriptor 1 or 2. */
+  stream(stream: 1 | 2, bytes: Buffer): void;
+  /** A plain program's exit code. */
+  status(code: number): void;
+  /** The guest broke the protocol. */
+  broken(message: string): void;
+}
+
+/** A process that can run a program, before and while it does. */
+export interface StartedGuest {
+  readonly language: GuestLanguage;
+  readonly bounds: LaunchBounds;
+  /** Resolves with undefined when it can take a job, with a message when it never will. Never rejects. */
+  readonly ready: Promise<string | undefined>;
+  /** Never rejects. Resolves when nothing of it lives and all its output was heard. */
+  readonly gone: Promise<GuestExit>;
+  readonly isGone: boolean;
+  /** Resolves when descriptors 1 and 2 are closed by everyone. */
+  readonly drained: Promise<void>;
+  listen(ears: GuestEars): void;
+  send(head: object, payload?: string): void;
+  /** For a plain program: its text, and the end of it. */
+  sendText(text: string): void;
+  use(): ResourceUse | undefined;
+  interrupt(): void;
+  kill(): void;
+}
+
+/** Bytes of one frame a guest may send at all; each kind has its own, lower bound. */
+const maxPayloadBytes = 64 * 1024 * 1024;
+/** What a guest that never spoke had to say, for the message. */
+const maxEarlyBytes = 4_096;
+
+export interface StartOptions {
+  readonly launcher: Launcher;
+  readonly language: GuestLanguage;
+  readonly bounds: LaunchBounds;
+  readonly mounts: readonly Mount[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Starts an interpreter. Throws what the launcher throws. */
+export function startGuest({ launcher, language, bounds, mounts, environment }: StartOptions): StartedGuest {
+  const launched = launcher.launch({
+    command: launchCommand(language),
+    ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
+    environment: { ...language.environment, ...environment },
+    bounds,
+    mounts,
+  });
+  const ready = Promise.withResolvers<string | undefined>();
+  const early = createEarlyText();
+  let ears: GuestEars | undefined;
+  let isGone = false;
+
+  function hear(frame: GuestFrame): void {
+    if (frame.kind !== "hello" || ears !== undefined) return ears?.frame(frame);
+    ready.resolve(frame.protocol === guestProtocolVersion ? undefined : `the guest speaks version ${frame.protocol} of the protocol, this host ${guestProtocolVersion}`);
+  }
+  const read = (stream: 1 | 2, readable: NodeJS.ReadableStream): Promise<void> => {
+    readable.on("data", (bytes: Buffer) => (ears === undefined ? early.add(bytes) : ears.stream(stream, bytes)));
+    return closed(readable);
+  };
+  const streamEnds = [read(1, launched.stdout), read(2, launched.stderr)];
+  const framesEnd = closed(launched.frames);
+  if (language.kind === "framed") readFrames(launched.frames, { onFrame: hear, onBroken: (message) => ears?.broken(message) });
+  else {
+    readStatus(launched.frames, (code) => ears?.status(code));
+    ready.resolve(undefined);
+  }
+  const gone = goneWhen(launched.exited, [...streamEnds, framesEnd]).then((exit) => {
+    isGone = true;
+    ready.resolve(`the interpreter ${language.command[0] ?? ""} could not be started${early.text === "" ? "" : `: ${early.text}`}`);
+    return exit;
+  });
+  return {
+    language,
+    bounds,
+    ready: ready.promise,
+    gone,
+    get isGone() {
+      return isGone;
+    },
+    drained: Promise.all(streamEnds).then(() => undefined),
+    listen(hearing) {
+      ears = hearing;
+    },
+    send: (head, payload) => void launched.commands.write(writeFrame(head, payload)),
+    sendText: (text) => void launched.commands.end(text),
+    use: () => launched.use(),
+    interrupt: () => launched.interrupt(),
+    kill: () => launched.kill(),
+  };
+}
+
+function closed(stream: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((resolve) => stream.once("close", () => resolve()));
+}
+
+/** Everybody who could write is dead, so the streams end by themselves; a stuck one is not waited for. */
+async function goneWhen(exited: Promise<GuestExit>, streams: readonly Promise<void>[]): Promise<GuestExit> {
+  const exit = await exited;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 250);
+  });
+  await Promise.race([Promise.all(streams), late]);
+  clearTimeout(timer);
+  return exit;
+}
+
+function readFrames(frames: NodeJS.ReadableStream, { onFrame, onBroken }: { readonly onFrame: (frame: GuestFrame) => void; readonly onBroken: (message: string) => void }): void {
+  const splitter = createFrameSplitter({ headBytes: maxHeadBytes, payloadBytes: maxPayloadBytes });
+  let isBroken = false;
+  frames.on("data", (chunk: Buffer) => {
+    if (isBroken) return;
+    try {
+      for (const raw of splitter.push(chunk)) onFrame(parseGuestFrame(raw));
+    } catch (error) {
+      isBroken = true;
+      onBroken(error instanceof FrameError ? error.message : "a frame could not be read");
+    }
+  });
+}
+
+function readStatus(frames: NodeJS.ReadableStream, tell: (code: number) => void): void {
+  let text = "";
+  frames.on("data", (chunk: Buffer) => {
+    if (text.length > 16) return;
+    text += chunk.toString("latin1");
+    const status = /^(\d{1,3})\n/.exec(text)?.[1];
+    if (status !== undefined) tell(Number(status));
+  });
+}
+
+function createEarlyText(): { add(bytes: Buffer): void; readonly text: string } {
+  let text = "";
+  return {
+    add(bytes) {
+      if (text.length < maxEarlyBytes) text += bytes.toString("utf8", 0, maxEarlyBytes);
+    },
+    get text() {
+      return text.trim();
+    },
+  };
+}

@@ -1,0 +1,9 @@
+// Process sandboxes: real interpreters behind a launcher's walls.
+
+export { createProcessDriver, defaultSandboxBounds } from "./driver.ts";
+export type { ProcessDriverOptions, SandboxBounds } from "./driver.ts";
+export { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
+export type { GuestLanguage } from "./language/guest-language.ts";
+export { createBubblewrapLauncher } from "./launcher/bubblewrap/bubblewrap-launcher.ts";
+export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
+export { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";

@@ -1,0 +1,197 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { CallgateError } from "@callgate/contract";
+import type { GuestExit, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
+import { processTree, useOf } from "../process-tree.ts";
+import { streamsOf, whenStarted } from "../started-process.ts";
+import { findControlGroups, removeStaleGroups } from "./control-group.ts";
+import type { ControlGroup, ControlGroups } from "./control-group.ts";
+import { accountFiles, descriptors, firstStage, inside, limitArguments, nobody, sandboxArguments } from "./sandbox-arguments.ts";
+import { seccompFilter } from "./seccomp-filter.ts";
+import { createUnnamedFile } from "./unnamed-file.ts";
+import type { UnnamedFile } from "./unnamed-file.ts";
+
+/** Programs of the host that build the walls. All are part of a plain Debian but bubblewrap itself. */
+interface Tools {
+  readonly bwrap: string;
+  readonly unshare: string;
+  readonly prlimit: string;
+  /** Bash where there is one: other shells cannot close descriptors above 9. */
+  readonly shell: string;
+}
+
+interface Files {
+  readonly seccomp: UnnamedFile;
+  readonly passwd: UnnamedFile;
+  readonly group: UnnamedFile;
+}
+
+/** Shared by all guests of one launcher. */
+interface Host {
+  readonly tools: Tools;
+  readonly files: Files;
+  readonly groups: ControlGroups | undefined;
+  /** Whom guests run as on the host, where we are root: root itself would leave /proc/sys writable inside. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  count: number;
+}
+
+/** Room in a control group for what is not the program's data: the interpreter's code, its files, page tables. */
+const groupSlackMiB = 64;
+const groupPrefix = "callgate-";
+
+/**
+ * Starts guests under bubblewrap on Linux, as root or not.
+ *
+ * A guest has namespaces of its own (user, mount, pid, net, ipc, uts, cgroup), no capability, no way to new privileges,
+ * a seccomp filter, a root file system that is read-only but for one tmpfs with a bound on bytes and on files, no
+ * network but a loopback of its own, and no environment but what it is given. Limits per process are set inside; the sum
+ * is bounded by a control group (v1 or v2) where this user may make one.
+ */
+export function createBubblewrapLauncher(): Launcher {
+  let host: Host | undefined;
+  let probing: Promise<LauncherProbe> | undefined;
+  const hostOf = (): Host => (host ??= openHost());
+  const launch = (spec: LaunchSpec): LaunchedGuest => launchGuest(hostOf(), spec);
+  return {
+    name: "bubblewrap",
+    probe() {
+      probing ??= probe(hostOf, launch);
+      return probing;
+    },
+    launch,
+  };
+}
+
+function openHost(): Host {
+  const tools = findTools();
+  if (typeof tools === "string") throw new CallgateError("DRIVER_FAILED", `The sandbox bubblewrap cannot start: ${tools} is missing`);
+  const architecture = process.arch;
+  if (architecture !== "x64" && architecture !== "arm64") throw new CallgateError("DRIVER_FAILED", `The sandbox bubblewrap has no seccomp filter for ${architecture}`);
+  removeStaleGroups(groupPrefix, isAlive);
+  return {
+    tools,
+    files: { seccomp: createUnnamedFile(seccompFilter(architecture)), passwd: createUnnamedFile(accountFiles.passwd), group: createUnnamedFile(accountFiles.group) },
+    groups: findControlGroups(),
+    user: process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined,
+    count: 0,
+  };
+}
+
+/** The tools, or the name of the first that is missing. */
+function findTools(): Tools | string {
+  const find = (name: string): string | undefined => ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"].map((folder) => join(folder, name)).find((file) => existsSync(file));
+  const [bwrap, unshare, prlimit] = [find("bwrap"), find("unshare"), find("prlimit")];
+  if (bwrap === undefined) return "bwrap";
+  if (unshare === undefined) return "unshare";
+  return prlimit === undefined ? "prlimit" : { bwrap, unshare, prlimit, shell: find("bash") ?? "/bin/sh" };
+}
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
+}
+
+async function probe(hostOf: () => Host, launch: (spec: LaunchSpec) => LaunchedGuest): Promise<LauncherProbe> {
+  if (process.platform !== "linux") return { kind: "unavailable", reason: `bubblewrap is for Linux; this is ${process.platform}`, fix: "use a container, or run Callgate on Linux" };
+  const missingTool = findTools();
+  if (typeof missingTool === "string") return { kind: "unavailable", reason: `the program ${missingTool} is not installed`, fix: missingTool === "bwrap" ? "install it: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine)" : "install it: apt install util-linux" };
+  try {
+    const bounds = { memoryMiB: 64, processes: 16, workspaceMiB: 8, workspaceFiles: 256, openFiles: 32 };
+    const guest = launch({ command: ["/bin/sh", "-c", "grep -q '^Seccomp:.*2$' /proc/self/status && grep -q '^CapEff:.*0000000000000000$' /proc/self/status && for fd in /proc/$$/fd/[1-9][0-9]*; do test ! -e $fd || exit 9; done && echo ready"], environment: {}, bounds, mounts: [] });
+    const [out, problem] = await Promise.all([text(guest.stdout), text(guest.stderr), guest.exited]);
+    if (out.trim() !== "ready") return { kind: "unavailable", reason: `a guest could not be started: ${problem.trim().slice(0, 400) || "it said nothing"}`, fix: fixFor(problem) };
+  } catch (fault) {
+    return { kind: "unavailable", reason: fault instanceof Error ? fault.message : String(fault), fix: "see the reason" };
+  }
+  const { groups } = hostOf();
+  return { kind: "ready", missing: groups === undefined ? ["the sum of a guest's memory is watched, not bounded by the kernel: this user may not make control groups (run as root, or delegate a cgroup, e.g. systemd-run --user -p Delegate=yes)"] : [] };
+}
+
+function fixFor(problem: string): string {
+  if (/namespace|uid_map|permitted|unshare/i.test(problem)) return "allow user namespaces: sysctl -w user.max_user_namespaces=10000, kernel.unprivileged_userns_clone=1 where it exists, and on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0";
+  return "run callgate sandbox doctor for the wall that fails";
+}
+
+function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
+  const { tools, files, user } = host;
+  const { workspaceMiB, workspaceFiles } = spec.bounds;
+  const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile));
+  const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", `${workspaceMiB}`, `${workspaceFiles}`, tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...limitArguments(spec.bounds, tools.prlimit), ...command];
+  const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
+  const opened = [files.seccomp.open(), files.passwd.open(), files.group.open(), ...(guestFile === undefined ? [] : [guestFile])];
+  try {
+    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened], ...user });
+    whenStarted(child, tools.unshare);
+    const group = joinGroup(host, spec, child);
+    // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
+    const args = (child.stdio as readonly unknown[])[descriptors.arguments] as Writable;
+    args.on("error", () => undefined);
+    args.end(sandboxArguments(spec).join("\0"));
+    return watch(child, group);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+function joinGroup(host: Host, { bounds }: LaunchSpec, child: ChildProcess): ControlGroup | undefined {
+  host.count += 1;
+  const group = host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 8 });
+  try {
+    if (child.pid !== undefined) group?.add(child.pid);
+    return group;
+  } catch {
+    group?.remove();
+    return undefined; // It ended already; its exit tells why.
+  }
+}
+
+function watch(child: ChildProcess, group: ControlGroup | undefined): LaunchedGuest {
+  const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
+  const tree = (): readonly number[] => (child.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : processTree(child.pid));
+  child.once("exit", (code, signal) => {
+    const outOfMemory = group?.ranOutOfMemory() ?? false;
+    removeSoon(group);
+    resolve({ ...exitOf(code, signal), outOfMemory });
+  });
+  return {
+    ...streamsOf(child),
+    exited,
+    use: () => group?.use() ?? useOf(tree()),
+    interrupt() {
+      // bubblewrap, its first process inside, then the guest.
+      signalOne(tree()[2], "SIGINT");
+    },
+    kill() {
+      // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:
+      // when bubblewrap is gone, so is everything else.
+      const [outer, first] = tree();
+      signalOne(first ?? outer, "SIGKILL");
+    },
+  };
+}
+
+function exitOf(code: number | null, signal: NodeJS.Signals | null): Pick<GuestExit, "code" | "signal"> {
+  if (code === null) return { code: undefined, signal: signal ?? "SIGKILL" };
+  // What a shell says too: 128 and the number of the signal.
+  const name = code > 128 ? Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] : undefined;
+  return name === undefined ? { code, signal: undefined } : { code: undefined, signal: name };
+}
+
+/** The kernel may take a moment to let go of a group whose processes are dead. */
+function removeSoon(group: ControlGroup | undefined): void {
+  if (group === undefined) return;
+  group.remove();
+  for (const delayMs of [20, 200]) setTimeout(() => group.remove(), delayMs).unref();
+}
+
+function signalOne(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(pid, signal);
+  } catch {} // It is gone.
+}

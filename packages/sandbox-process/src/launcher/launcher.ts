@@ -1,0 +1,83 @@
+import type { Readable, Writable } from "node:stream";
+
+/** A folder or file of the host that a guest sees. */
+export interface Mount {
+  /** Absolute path on the host. */
+  readonly host: string;
+  /** Absolute path in the guest. */
+  readonly guest: string;
+  /** `rw` lets a program change the host's files: only for what was made for it. */
+  readonly mode: "ro" | "rw";
+}
+
+/** Bounds of one guest process and everything it starts. */
+export interface LaunchBounds {
+  /** Data of one process, and of all together where a control group can say so. */
+  readonly memoryMiB: number;
+  readonly processes: number;
+  /** Workspace, temporary files and shared memory together. */
+  readonly workspaceMiB: number;
+  readonly workspaceFiles: number;
+  readonly openFiles: number;
+}
+
+/** What to start. Descriptor 3 brings commands, 4 takes frames; 0 is empty, 1 and 2 are output. */
+export interface LaunchSpec {
+  /** Program and arguments as the guest sees them. */
+  readonly command: readonly string[];
+  /** Our own file that the command needs; `{guest}` in an argument is replaced by where it is. */
+  readonly guestFile?: URL;
+  /** All the guest's environment beside HOME, PATH, LANG, TZ and TMPDIR. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly bounds: LaunchBounds;
+  readonly mounts: readonly Mount[];
+}
+
+export interface GuestExit {
+  /** Undefined when a signal ended it. */
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+  /** True when the kernel ended it for memory. */
+  readonly outOfMemory: boolean;
+}
+
+export interface ResourceUse {
+  readonly cpuMs: number;
+  readonly memoryMiB: number;
+}
+
+/** A started guest. The launcher owns its processes until `exited`. */
+export interface LaunchedGuest {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly frames: Readable;
+  readonly commands: Writable;
+  /** Never rejects. When it resolves, no process of the guest lives. */
+  readonly exited: Promise<GuestExit>;
+  /** What all its processes used; undefined where that cannot be seen (any more). */
+  use(): ResourceUse | undefined;
+  /** SIGINT to the guest's own process. */
+  interrupt(): void;
+  /** Ends every process of the guest at once. Idempotent; `exited` tells when it is done. */
+  kill(): void;
+}
+
+export type LauncherProbe =
+  /** `missing` are walls beyond the minimum that this host cannot build, each with the way to get it. */
+  | { readonly kind: "ready"; readonly missing: readonly string[] }
+  /** `reason` names what is missing, `fix` how to get it. */
+  | { readonly kind: "unavailable"; readonly reason: string; readonly fix: string };
+
+/**
+ * A way to start a guest behind walls. Bubblewrap, containers, another host: each says what it gives.
+ *
+ * A launcher that cannot build its minimum (network, files, processes, memory of a process) is `unavailable`; it never
+ * starts a guest with less.
+ */
+export interface Launcher {
+  readonly name: string;
+  /** Resolves once, from then on from memory. */
+  probe(): Promise<LauncherProbe>;
+  /** Throws `CallgateError` DRIVER_FAILED when the process cannot be started at all. */
+  launch(spec: LaunchSpec): LaunchedGuest;
+}

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CallgateError } from "@callgate/contract";
+import type { GuestExit, LaunchedGuest, Launcher } from "../launcher.ts";
+import { processTree, useOf } from "../process-tree.ts";
+import { streamsOf, whenStarted } from "../started-process.ts";
+
+/** Marks the processes of one guest, so that those that left its group are found too. */
+const markName = "CALLGATE_GUEST";
+
+/**
+ * Starts guests as ordinary processes of this user: **no wall at all**. A program can read and change whatever the user
+ * can. For programs that a person wrote or read; it has to be asked for by its name and is never a fallback.
+ *
+ * What holds: an environment of its own, a folder of its own, and that all its processes are ended with it (on Linux
+ * also those that left the process group, found by a mark in their environment).
+ */
+export function createUnsafeLocalLauncher(): Launcher {
+  return {
+    name: "local-unsafe",
+    probe: () => Promise.resolve(process.platform === "win32" ? { kind: "unavailable", reason: "Windows has no process groups", fix: "use a container" } : { kind: "ready", missing: ["network: open", "files: all of this user's", "processes: unbounded", "memory: unbounded", "privileges: this user's"] }),
+    launch({ command, guestFile, environment, mounts }) {
+      if (mounts.length > 0) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot mount: its programs see all files of this user as they are. Remove sandbox.mounts, or use bubblewrap");
+      const folder = mkdtempSync(join(tmpdir(), "callgate-local-"));
+      const mark = randomUUID();
+      const [program = "", ...args] = command.map((part) => (guestFile === undefined ? part : part.replaceAll("{guest}", fileURLToPath(guestFile))));
+      const child = spawn(program, args, {
+        cwd: folder,
+        detached: true,
+        env: { HOME: folder, TMPDIR: folder, PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8", TZ: "UTC", ...environment, [markName]: mark },
+        stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+      });
+      whenStarted(child, program);
+      return watch(child, { folder, mark });
+    },
+  };
+}
+
+function watch(child: ChildProcess, { folder, mark }: { readonly folder: string; readonly mark: string }): LaunchedGuest {
+  const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
+  const kill = (): void => {
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+    for (const pid of markedProcesses(mark)) signalOne(pid, "SIGKILL");
+  };
+  const finish = async (exit: GuestExit): Promise<void> => {
+    kill();
+    // A process may have started another one while it was being ended.
+    for (let round = 0; round < 50 && markedProcesses(mark).length > 0; round++) {
+      await new Promise((wake) => setTimeout(wake, 5));
+      kill();
+    }
+    rmSync(folder, { recursive: true, force: true });
+    resolve(exit);
+  };
+  child.once("error", () => void finish({ code: 127, signal: undefined, outOfMemory: false }).catch(() => undefined));
+  child.once("exit", (code, signal) => void finish({ code: code ?? undefined, signal: signal ?? undefined, outOfMemory: false }).catch(() => undefined));
+  return {
+    ...streamsOf(child),
+    exited,
+    use: () => (child.pid === undefined || child.exitCode !== null ? undefined : useOf(processTree(child.pid))),
+    interrupt: () => void child.kill("SIGINT"),
+    kill,
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  signalOne(-pid, signal);
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {} // It is gone.
+}
+
+function markedProcesses(mark: string): number[] {
+  if (process.platform !== "linux") return [];
+  const needle = `${markName}=${mark}`;
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return readFileSync(`/proc/${name}/environ`, "latin1").includes(needle) ? [Number(name)] : [];
+    } catch {
+      return []; // Not ours, or gone.
+    }
+  });
+}
