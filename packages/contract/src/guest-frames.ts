@@ -8,11 +8,14 @@ export const guestProtocolVersion = 1;
 /**
  * Something the guest asks of the host. `seq` counts from 0 in issue order; under the pump it is the call's identity
  * over replays (DESIGN D7). Timers and built-ins count too, because their completions are recorded as well.
+ *
+ * `atMs` is the guest's clock when it was issued: a run that goes on later counts a wait from there, not anew. A driver
+ * that leaves it out has its waits counted from the last completion it was handed.
  */
 export type GuestCall =
   | { readonly kind: "tool"; readonly seq: number; readonly tool: string; readonly args: WireValue }
-  | { readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue }
-  | { readonly kind: "timer"; readonly seq: number; readonly delayMs: number };
+  | { readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue; readonly atMs?: number }
+  | { readonly kind: "timer"; readonly seq: number; readonly delayMs: number; readonly atMs?: number };
 
 /**
  * Built-ins and their arguments, always one object:

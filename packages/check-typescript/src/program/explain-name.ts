@@ -31,7 +31,7 @@ const instead: Readonly<Record<string, string>> = {
   callTool: "Call tools as tools.<namespace>.<tool>(args)",
 };
 
-const globals = ["console", "tools", "results", "text", "progress", "JSON", "Math", "Object", "Array", "Promise", "structuredClone", "setTimeout", "URL", "crypto"];
+const globals = ["console", "tools", "results", "text", "progress", "sleep", "waitFor", "JSON", "Math", "Object", "Array", "Promise", "structuredClone", "setTimeout", "URL", "crypto"];
 
 /** A name that does not exist here. */
 export function explainName(diagnostic: ts.Diagnostic, node: ts.Node, environment: Environment): Said | undefined {

@@ -77,6 +77,10 @@ interface Error { code?: any; tool?: any; retryable?: any; details?: any }
 /** Adds a line of text to the answer, beside the value. */
 declare function text(value: unknown): void;
 declare function progress(message: unknown, fraction?: number): void;
+/** Resolves after that many milliseconds, or at that date, however far away: the run may be suspended until then. */
+declare function sleep(until: number | Date): Promise<void>;
+/** Resolves with what somebody outside sends to this run under that name. Rejects with WAIT_TIMED_OUT after \`timeoutMs\`. */
+declare function waitFor(event: string, options?: { timeoutMs?: number }): Promise<any>;
 /** Reads results that earlier runs kept. */
 declare var results: { read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string; search?: string }): Promise<any> };
 `;

@@ -28,17 +28,34 @@ function desk(answer: () => unknown = () => ({ kind: "approved", by: "ann" })) {
   let ids = 0;
   const approver: Approver = { ask: async () => { asked += 1; return (await answer()) as ApprovalAnswer; } };
   const approvals = createApprovals({ approver, clock, newId: (prefix) => `${prefix}_${++ids}`, expiryMs: 1000 });
-  const ask = (signal = never) => approvals.ask(operation, { signal, asked: () => undefined });
+  const ask = (signal = never) => approvals.ask(approvals.pose(operation), { signal });
   return { clock, approvals, ask, asked: () => asked };
 }
 
 describe("createApprovals", () => {
-  test("binds a question to its operation, gives it an id and an end", async () => {
-    const { approvals } = desk();
-    const questions: unknown[] = [];
-    await approvals.ask(operation, { signal: never, asked: (question) => void questions.push(question) });
-    expect(questions).toEqual([{ ...operation, approvalId: "apr_1", expiresAtMs: 1000 }]);
-    expect(Object.isFrozen(questions[0])).toBe(true);
+  test("binds a question to its operation, gives it an id and an end", () => {
+    const question = desk().approvals.pose(operation);
+    expect(question).toEqual({ ...operation, approvalId: "apr_1", expiresAtMs: 1000 });
+    expect(Object.isFrozen(question)).toBe(true);
+  });
+
+  test("takes an answer that is there without asking, and denies a question whose time is over", async () => {
+    const { approvals, asked, clock } = desk();
+    const question = approvals.pose(operation);
+    const answer = { kind: "approval" as const, approvalId: "apr_1", approved: true, by: "bea", atMs: 5 };
+    expect(await approvals.ask(question, { signal: never, answer })).toEqual({ kind: "approved", approvalId: "apr_1", by: "bea" });
+    expect(approvals.redeem("apr_1", operation)).toEqual({ kind: "redeemed" });
+    await clock.advance(1000);
+    expect(await approvals.ask(question, { signal: never })).toMatchObject({ kind: "denied", by: "nobody" });
+    expect(asked()).toBe(0);
+  });
+
+  test("keeps a question that is answered later, and what was denied in an earlier stretch of the run", async () => {
+    const { approvals, ask } = desk(() => ({ kind: "pending" }));
+    expect(await ask()).toEqual({ kind: "pending", approvalId: "apr_1" });
+    expect(approvals.deniedBefore(operation)).toBeUndefined();
+    approvals.remember(operation, "bea already refused it in this run: no");
+    expect(approvals.deniedBefore(operation)).toBe("bea already refused it in this run: no");
   });
 
   test("br-015: an approval is used once", async () => {
@@ -80,7 +97,7 @@ describe("createApprovals", () => {
     const clock = virtualClock(0);
     let signal: AbortSignal | undefined;
     const approvals = createApprovals({ approver: { ask: (_question, inner) => { signal = inner; return new Promise(() => undefined); } }, clock, newId: () => "apr_1" });
-    const asking = approvals.ask(operation, { signal: never, asked: () => undefined });
+    const asking = approvals.ask(approvals.pose(operation), { signal: never });
     await clock.advance(7 * 24 * 3600 * 1000 - 1);
     expect(signal?.aborted).toBe(false);
     await clock.advance(1);

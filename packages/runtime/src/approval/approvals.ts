@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock, RunSignal } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { race } from "../lib/race.ts";
@@ -16,14 +16,16 @@ export type Verdict =
   | { readonly kind: "approved"; readonly approvalId: string; readonly by: string }
   | { readonly kind: "denied"; readonly approvalId: string; readonly by: string; readonly reason: string }
   | { readonly kind: "unavailable"; readonly approvalId: string; readonly help: string }
-  | { readonly kind: "cancelled"; readonly approvalId: string };
+  | { readonly kind: "cancelled"; readonly approvalId: string }
+  /** It is kept; whoever asked goes on when it was answered. */
+  | { readonly kind: "pending"; readonly approvalId: string };
 
 export type Redeemed = { readonly kind: "redeemed" } | { readonly kind: "refused"; readonly reason: string };
 
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Told before the question goes out. */
-  readonly asked: (question: ApprovalQuestion) => void;
+  /** What a person has said to it. */
+  readonly answer?: Extract<RunSignal, { kind: "approval" }>;
 }
 
 /**
@@ -34,11 +36,15 @@ export interface AskOptions {
  * - What a person denied in a run stays denied in that run, without asking again.
  */
 export interface Approvals {
-  /** Never rejects. */
-  ask(operation: Operation, options: AskOptions): Promise<Verdict>;
+  /** The question about an operation. Nobody is told of it yet: it is written down first. */
+  pose(operation: Operation): ApprovalQuestion;
+  /** Never rejects. An answer that is there is taken; a question whose time is over is denied. */
+  ask(question: ApprovalQuestion, options: AskOptions): Promise<Verdict>;
   redeem(approvalId: string, operation: Operation): Redeemed;
   /** The reason, when a person already refused this tool with these arguments in this run. */
   deniedBefore(operation: Operation): string | undefined;
+  /** Takes over what a person denied in an earlier stretch of the run. */
+  remember(denied: Pick<Operation, "runId" | "tool" | "argsDigest">, reason: string): void;
 }
 
 export interface ApprovalsOptions {
@@ -54,26 +60,28 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const open = new Map<string, ApprovalQuestion>();
   const denials = new LRUCache<string, string>({ max: MAX_REMEMBERED_DENIALS });
 
-  async function answerTo(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer | "cancelled"> {
-    const raced = await race((inner) => approver.ask(question, inner), { clock, timeoutMs: expiryMs, signal });
+  async function answerTo(question: ApprovalQuestion, { signal, answer }: AskOptions): Promise<ApprovalAnswer | "cancelled"> {
+    if (answer !== undefined) return answer.approved ? { kind: "approved", by: answer.by } : { kind: "denied", by: answer.by, ...(answer.reason === undefined ? {} : { reason: answer.reason }) };
+    const timeoutMs = question.expiresAtMs - clock.now();
+    if (timeoutMs <= 0) return tooLate;
+    const raced = await race((inner) => approver.ask(question, inner), { clock, timeoutMs, signal });
     switch (raced.kind) {
       case "value":
         return isAnswer(raced.value) ? raced.value : { kind: "denied", by: "nobody", reason: "The approver gave no valid answer" };
       case "threw":
         return { kind: "denied", by: "nobody", reason: "The approver failed, so the call is refused" };
       case "timed_out":
-        return { kind: "denied", by: "nobody", reason: "Nobody answered in time" };
+        return tooLate;
       case "cancelled":
         return "cancelled";
     }
   }
 
   return {
-    async ask(operation, { signal, asked }) {
-      const approvalId = options.newId("apr");
-      const question: ApprovalQuestion = Object.freeze({ ...operation, approvalId, expiresAtMs: clock.now() + expiryMs });
-      asked(question);
-      const answer = await answerTo(question, signal);
+    pose: (operation) => Object.freeze({ ...operation, approvalId: options.newId("apr"), expiresAtMs: clock.now() + expiryMs }),
+    async ask(question, asking) {
+      const { approvalId } = question;
+      const answer = await answerTo(question, asking);
       if (answer === "cancelled") return { kind: "cancelled", approvalId };
       switch (answer.kind) {
         case "approved":
@@ -81,13 +89,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
           return { kind: "approved", approvalId, by: answer.by };
         case "denied": {
           const reason = answer.reason ?? "No reason was given";
-          denials.set(denialKey(operation), `${answer.by} already refused it in this run: ${reason}`);
+          denials.set(denialKey(question), `${answer.by} already refused it in this run: ${reason}`);
           return { kind: "denied", approvalId, by: answer.by, reason };
         }
         case "unavailable":
           return { kind: "unavailable", approvalId, help: answer.help };
         case "pending":
-          return { kind: "unavailable", approvalId, help: "The question is kept for later, and calls cannot wait for that here" };
+          return { kind: "pending", approvalId };
       }
     },
     redeem(approvalId, operation) {
@@ -100,10 +108,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       return changed.length === 0 ? { kind: "redeemed" } : { kind: "refused", reason: `Since it was approved, this has changed: ${changed.join(", ")}` };
     },
     deniedBefore: (operation) => denials.get(denialKey(operation)),
+    remember: (denied, reason) => void denials.set(denialKey(denied), reason),
   };
 }
 
-function denialKey({ runId, tool, argsDigest }: Operation): string {
+const tooLate: ApprovalAnswer = { kind: "denied", by: "nobody", reason: "Nobody answered in time" };
+
+function denialKey({ runId, tool, argsDigest }: Pick<Operation, "runId" | "tool" | "argsDigest">): string {
   return `${runId} ${tool} ${argsDigest}`;
 }
 
@@ -111,6 +122,7 @@ function denialKey({ runId, tool, argsDigest }: Operation): string {
 function isAnswer(value: unknown): value is ApprovalAnswer {
   if (typeof value !== "object" || value === null) return false;
   const { kind, by, help } = value as { kind?: unknown; by?: unknown; help?: unknown };
+  if (kind === "pending") return true;
   return kind === "unavailable" ? typeof help === "string" : (kind === "approved" || kind === "denied") && typeof by === "string";
 }
 

@@ -22,3 +22,11 @@ function ruleHelp({ tool }: ApprovalQuestion): string {
 export function callbackApprover(answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer> | ApprovalAnswer): Approver {
   return { ask: async (question, signal) => await answer(question, signal) };
 }
+
+/**
+ * Asks nobody at once: questions are kept in the journal until `gate.approvals.answer` (docs/guide/durable.md). The run is
+ * suspended meanwhile, so that no process has to wait.
+ */
+export function keepingApprover(): Approver {
+  return { ask: () => Promise.resolve({ kind: "pending" }) };
+}

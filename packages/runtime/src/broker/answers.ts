@@ -3,7 +3,8 @@ import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { race } from "../lib/race.ts";
 import type { Ended, ReadyCall } from "./call.ts";
-import { ended } from "./ended.ts";
+import type { ParkedCall } from "./call-past.ts";
+import { mismatch } from "./reserve.ts";
 import { cancelledBefore } from "./validate-input.ts";
 import { okOutcome } from "./validate-output.ts";
 
@@ -12,17 +13,19 @@ const MAX_CHARS = 64 * 1024 * 1024;
 
 /** Answers that may serve more than one call. */
 export interface Answers {
-  /** Uses an answer that is kept or under way, else runs `work`. Only good answers are kept. */
-  once(call: ReadyCall, work: () => Promise<Ended>): Promise<Ended>;
+  /** Uses an answer that is kept or under way, else runs `work`. Only good answers are kept, and of reads alone. */
+  once(call: ReadyCall, work: Work): Promise<Ended | ParkedCall>;
 }
+
+type Work = () => Promise<Ended | ParkedCall>;
 
 /**
  * Two kinds of calls share answers:
  *
  * - reads of tools that declare `cache`: for its `ttlMs`, per tenant, principal, tool definition and arguments;
- * - writes whose tool names a business key: the same key is the same write, so it happens once, and the same key with
- *   other arguments is a mistake that is refused. Known for this process; across restarts the tool's own handling of
- *   `idempotencyKey` counts.
+ * - writes whose tool names a business key, while one is under way here: the same key is the same write, so it happens
+ *   once, and the same key with other arguments is a mistake that is refused. Across processes and restarts the journal
+ *   sees to that (`reserve`).
  *
  * An error is never kept. Whoever waited for a read that failed runs its own; whoever waited for a write whose effect is
  * now in doubt gets that doubt, for a second try would be a silent repetition.
@@ -38,33 +41,37 @@ export function createAnswers(clock: Clock): Answers {
   });
   const underWay = new Map<string, Flight>();
 
-  async function once(call: ReadyCall, work: () => Promise<Ended>): Promise<Ended> {
+  async function once(call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
     const plan = planOf(call);
     if (plan === undefined) return await work();
     const known = kept.get(plan.key);
-    if (known !== undefined) return known.argsDigest === call.argsDigest ? again(known) : mismatch(call);
+    if (known !== undefined) return again(known);
     const flight = underWay.get(plan.key);
     if (flight !== undefined) return flight.argsDigest === call.argsDigest ? await follow(call, flight, call.effect === "read" ? work : () => once(call, work)) : mismatch(call);
     const end = work();
-    underWay.set(plan.key, { argsDigest: call.argsDigest, end });
+    const mine: Flight = { argsDigest: call.argsDigest, end, over: call.over };
+    underWay.set(plan.key, mine);
     try {
       const answer = await end;
-      if (answer.outcome.kind === "ok" && answer.wire !== undefined) {
+      if (plan.ttlMs !== undefined && answer.kind === "ended" && answer.outcome.kind === "ok" && answer.wire !== undefined) {
         const { artifacts, effectStatus } = answer.outcome;
-        kept.set(plan.key, { argsDigest: call.argsDigest, wire: answer.wire, artifacts, effectStatus }, plan.ttlMs === undefined ? {} : { ttl: plan.ttlMs });
+        kept.set(plan.key, { wire: answer.wire, artifacts, effectStatus }, { ttl: plan.ttlMs });
       }
       return answer;
     } finally {
-      underWay.delete(plan.key);
+      // What became of a write is asked of the journal next, so it has to be there.
+      if (call.effect === "read") underWay.delete(plan.key);
+      else void call.over.then(() => underWay.delete(plan.key));
     }
   }
 
-  async function follow(call: ReadyCall, flight: Flight, retry: () => Promise<Ended>): Promise<Ended> {
+  async function follow(call: ReadyCall, flight: Flight, retry: Work): Promise<Ended | ParkedCall> {
     const raced = await race(() => flight.end, { clock, signal: call.signal });
     if (raced.kind === "cancelled") return cancelledBefore(call.tool.name);
-    if (raced.kind !== "value") return await retry();
+    if (call.effect !== "read") await flight.over;
+    if (raced.kind !== "value" || raced.value.kind === "parked") return await retry();
     const { outcome, wire } = raced.value;
-    if (outcome.kind === "ok" && wire !== undefined) return again({ argsDigest: flight.argsDigest, wire, artifacts: outcome.artifacts, effectStatus: outcome.effectStatus });
+    if (outcome.kind === "ok" && wire !== undefined) return again({ wire, artifacts: outcome.artifacts, effectStatus: outcome.effectStatus });
     return outcome.effectStatus === "none" ? await retry() : { kind: "ended", outcome, cached: true, attempts: 0 };
   }
 
@@ -72,7 +79,6 @@ export function createAnswers(clock: Clock): Answers {
 }
 
 interface Kept {
-  readonly argsDigest: Digest;
   readonly wire: WireValue;
   readonly artifacts: readonly Artifact[];
   readonly effectStatus: EffectStatus;
@@ -80,7 +86,9 @@ interface Kept {
 
 interface Flight {
   readonly argsDigest: Digest;
-  readonly end: Promise<Ended>;
+  readonly end: Promise<Ended | ParkedCall>;
+  /** Settles once its end is recorded. */
+  readonly over: Promise<void>;
 }
 
 function planOf(call: ReadyCall): { readonly key: string; readonly ttlMs?: number } | undefined {
@@ -95,13 +103,4 @@ function planOf(call: ReadyCall): { readonly key: string; readonly ttlMs?: numbe
 
 function again({ wire, artifacts, effectStatus }: Kept): Ended {
   return { kind: "ended", outcome: okOutcome(wire, artifacts, effectStatus), wire, cached: true, attempts: 0 };
-}
-
-function mismatch(call: ReadyCall): Ended {
-  return ended({
-    outcome: "failed",
-    code: "IDEMPOTENCY_MISMATCH",
-    tool: call.tool.name,
-    message: `${call.tool.name} was already called with this business key and other arguments. This call did not happen; use another key, or the arguments of the first.`,
-  });
 }

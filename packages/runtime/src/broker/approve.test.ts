@@ -33,10 +33,11 @@ describe("approve", () => {
     const rowsWhenAsked: unknown[] = [];
     const setup = asking({}, () => { rowsWhenAsked.push(...setup.gate.entries().map(({ kind }) => kind)); return { kind: "approved", by: "ann" }; });
     await setup.gate.call("crm.pay");
-    expect(rowsWhenAsked).toEqual(["call-issued", "call-decided"]);
+    expect(rowsWhenAsked).toEqual(["call-issued", "call-decided", "approval-asked"]);
     expect(setup.gate.journal.rows.map(({ entry, durability }) => [entry.kind, durability, entry.kind === "call-decided" ? [entry.decision, entry.answeredBy] : undefined])).toEqual([
-      ["call-issued", "lazy", undefined],
-      ["call-decided", "lazy", ["ask", undefined]],
+      ["call-issued", "full", undefined],
+      ["call-decided", "full", ["ask", undefined]],
+      ["approval-asked", "full", undefined],
       ["call-decided", "full", ["allow", "ann"]],
       ["call-ended", "lazy", undefined],
     ]);
@@ -78,7 +79,7 @@ describe("approve", () => {
     const performed = await setup.gate.call("crm.pay");
     expect([performed.outcome.kind, setup.state.ran]).toEqual(["denied", 0]);
     expect(errorOf(performed).message).toContain(reason);
-    expect(setup.gate.entries()).toMatchObject([{}, { decision: "ask" }, { decision: "deny", answeredBy: "ann" }, { outcome: "denied" }]);
+    expect(setup.gate.entries()).toMatchObject([{}, { decision: "ask" }, { kind: "approval-asked" }, { decision: "deny", answeredBy: "ann" }, { outcome: "denied" }]);
   });
 
   test("refuses an approved call when the tool's definition has changed, or is gone", async () => {

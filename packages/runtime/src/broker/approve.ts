@@ -1,8 +1,10 @@
-import type { PolicyDecision } from "@callgate/contract";
+import type { ApprovalQuestion, PolicyDecision } from "@callgate/contract";
 import type { Approvals, Operation, Verdict } from "../approval/approvals.ts";
 import { authorise } from "./authorise.ts";
 import type { Ended, ReadyCall } from "./call.ts";
+import type { ParkedCall } from "./call-past.ts";
 import { ended } from "./ended.ts";
+import { flushIntent } from "./intent.ts";
 import { isVisible } from "./resolve.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
@@ -10,21 +12,32 @@ type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 
 /**
  * Puts the question to a person and holds the answer against the world as it is by then: the same call, the same tool
- * definition, the same policy, and still nothing that denies it.
+ * definition, the same policy, and still nothing that denies it. Undefined: the call may go on.
+ *
+ * The question is on disk before anyone is told of it, so that no restart loses it. One that was asked in an earlier
+ * stretch of the run is the same question still.
  */
-export async function approve(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<Ended | undefined> {
+export async function approve(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<Ended | ParkedCall | undefined> {
   const { seams, request, tool } = call;
   const scoped = { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
+  const { question: before, said } = request.past ?? {};
+  const question = before ?? approvals.pose(operationOf(call, decision));
+  if (before === undefined) {
+    call.record.add({ kind: "approval-asked", atMs: seams.clock.now(), seq: request.seq, question });
+    const unrecorded = await flushIntent(call, "full");
+    if (unrecorded !== undefined) return unrecorded;
+    seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
+  }
   const started = seams.clock.monotonic();
-  const verdict = await approvals.ask(operationOf(call, decision), {
-    signal: call.signal,
-    asked: (question) => {
-      seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
-    },
-  });
+  const verdict = await approvals.ask(question, { signal: call.signal, ...(said?.kind === "approval" ? { answer: said } : {}) });
   call.state.personMs += seams.clock.monotonic() - started;
+  if (verdict.kind === "pending") return parkedOn(call, question);
   seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: verdict.kind === "approved", by: byWhom(verdict) });
   return settle(call, decision, { verdict, approvals });
+}
+
+function parkedOn({ request }: ReadyCall, question: ApprovalQuestion): ParkedCall {
+  return { kind: "parked", wait: { kind: "approval", seq: request.seq, question }, past: { issued: true, begun: false, question } };
 }
 
 /** The operation as it stands now. A tool that is gone has no definition, which is a difference as well. */
@@ -45,7 +58,7 @@ export function operationOf(call: ReadyCall, decision: Ask): Operation {
   };
 }
 
-function settle(call: ReadyCall, decision: Ask, { verdict, approvals }: { readonly verdict: Verdict; readonly approvals: Approvals }): Ended | undefined {
+function settle(call: ReadyCall, decision: Ask, { verdict, approvals }: { readonly verdict: Exclude<Verdict, { kind: "pending" }>; readonly approvals: Approvals }): Ended | undefined {
   const name = call.tool.name;
   switch (verdict.kind) {
     case "cancelled":

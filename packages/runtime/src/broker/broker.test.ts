@@ -32,7 +32,7 @@ interface World {
 }
 
 const full = ["call-issued", "call-decided", "call-ended"] as const;
-const asked = ["call-issued", "call-decided", "call-decided", "call-ended"] as const;
+const asked = ["call-issued", "call-decided", "approval-asked", "call-decided", "call-ended"] as const;
 const ranEvents = ["call-requested", "call-decided", "call-started", "call-ended"] as const;
 const askedEvents = ["call-requested", "call-decided", "approval-asked", "approval-answered"] as const;
 

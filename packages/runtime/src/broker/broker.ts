@@ -1,4 +1,4 @@
-import { CallgateError } from "@callgate/contract";
+import { BackgroundJob, CallgateError, encodeValue } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import type { Approvals } from "../approval/approvals.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
@@ -6,30 +6,38 @@ import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import { approve, denied } from "./approve.ts";
 import { authorise } from "./authorise.ts";
+import { parkJob, settleJob } from "./background-job.ts";
 import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCall } from "./call.ts";
+import type { ParkedCall } from "./call-past.ts";
 import { createCallRecord } from "./call-record.ts";
 import { decide } from "./decide.ts";
 import { faulted } from "./faulted.ts";
 import { finish, recordLate } from "./finish.ts";
 import { recordIntent } from "./intent.ts";
-import { announce, endEarly, isEnded, makeReady } from "./open-call.ts";
+import { isEnded, isParked } from "./is-ended.ts";
+import { announce, endEarly, makeReady } from "./open-call.ts";
 import type { OpenedCall } from "./open-call.ts";
 import { perform } from "./perform.ts";
-import type { LateEnd } from "./perform.ts";
+import type { LateEnd, Performed } from "./perform.ts";
 import { precheck } from "./precheck.ts";
+import { abandoned, inDoubtStill, recover, recoverBlind } from "./recover.ts";
+import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
 import { createToolSlots } from "./tool-slots.ts";
 import type { ToolSlots } from "./tool-slots.ts";
 import { validateInput } from "./validate-input.ts";
-import { validateOutput } from "./validate-output.ts";
+import { okOutcome, validateOutput } from "./validate-output.ts";
 
 /** The only door to a tool (DESIGN P1). */
 export interface Broker {
   /**
-   * Carries one call from its request to its recorded end. What a call can normally end in is a value; it rejects only
-   * with `CallgateError` CLOSED after `close`.
+   * Carries one call from its request to its recorded end, or to where it can only wait for something outside: handed in
+   * again with its `past`, it goes on from there. What a call can normally end in is a value; it rejects only with
+   * `CallgateError` CLOSED after `close`.
    */
-  perform(request: CallRequest): Promise<PerformedCall>;
+  perform(request: CallRequest): Promise<PerformedCall | ParkedCall>;
+  /** Takes over what a person denied in an earlier stretch of a run, so that nobody is asked twice. */
+  remember: Approvals["remember"];
   /** Cancels every call under way and resolves when each has ended and is recorded. Idempotent. */
   close(): Promise<void>;
 }
@@ -45,11 +53,12 @@ export function createBroker(given: BrokerSeams): Broker {
   const seams: BrokerSeams = { ...given, newId: (prefix) => given.newId(prefix), emit: quietly(given.emit.bind(given)), ...(given.log === undefined ? {} : { log: quietly(given.log.bind(given)) }) };
   const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots() };
   const closing = new AbortController();
-  const underWay = new Set<Promise<PerformedCall>>();
+  const underWay = new Set<Promise<PerformedCall | ParkedCall>>();
 
-  async function carry(request: CallRequest): Promise<PerformedCall> {
+  async function carry(request: CallRequest): Promise<PerformedCall | ParkedCall> {
     const startedMs = seams.clock.monotonic();
     const linked = linkedAbort(request.signal, closing.signal);
+    const over = Promise.withResolvers<void>();
     const scope: CallScope = {
       seams,
       request,
@@ -57,8 +66,8 @@ export function createBroker(given: BrokerSeams): Broker {
       record: createCallRecord(seams.journal, request.lease),
       safe: safeText(seams.redactor, request.args.json),
       state: { attempts: 0, over: false, personMs: 0 },
+      over: over.promise,
     };
-    const over = Promise.withResolvers<void>();
     const opened = announce(scope);
     // A late end waits for the call's own end, so that the record tells them in their order.
     const late = (end: LateEnd, attempt: number): void => {
@@ -66,12 +75,17 @@ export function createBroker(given: BrokerSeams): Broker {
     };
     const end = await passStages({ scope, opened, memory, late }).catch((fault: unknown) => faulted(scope, opened.known, fault));
     linked.unlink();
+    if (isParked(end)) {
+      over.resolve();
+      return end;
+    }
     const performed = await finish(scope, opened.known, { ...end, startedMs });
     over.resolve();
     return performed;
   }
 
   return {
+    remember: (call, reason) => memory.approvals.remember(call, reason),
     async perform(request) {
       if (closing.signal.aborted) throw new CallgateError("CLOSED", "The gate was closed; this call did not happen");
       const call = carry(request);
@@ -102,42 +116,67 @@ interface Journey {
  * Policy decides before the precheck runs, so that a denied caller reaches no code of the tool and learns nothing about
  * its records; a person is asked after it, so that nobody is asked about a call that cannot succeed. A slot of the tool
  * is taken last: nobody holds one while a person thinks.
+ *
+ * A call of an earlier stretch of its run passes them again up to where its record ends. One that may have taken place
+ * goes to `recover` instead.
  */
-async function passStages({ scope, opened, memory, late }: Journey): Promise<Ended> {
-  const { tool, issued } = opened;
-  if (isEnded(tool)) return endEarly(scope, opened, tool);
-  if (isEnded(issued)) return endEarly(scope, opened, issued);
-
-  const valid = await validateInput(scope, tool, issued.args);
-  if (isEnded(valid)) return endEarly(scope, opened, valid);
-  const call = makeReady(scope, opened, { tool, issued, args: valid.args });
-  if (isEnded(call)) return endEarly(scope, opened, call);
+async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
+  const { scope, opened, memory } = journey;
+  const call = await ready(journey);
+  const { past } = scope.request;
+  const inDoubt = opened.known.effect !== "read" && past?.begun === true;
+  if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
+  if (past?.job !== undefined) return scope.signal.aborted ? abandoned(scope, opened.known) : await settleJob(call, past.job);
+  if (inDoubt) {
+    const recovered = await recover(call);
+    if (recovered.kind !== "goes_on") return recovered;
+    if (recovered.how === "again") return inDoubtStill(call, await memory.answers.once(call, () => performOnce(call, journey)));
+  }
 
   const decision = decide(call, authorise(call), memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
 
-  const impossible = await precheck(call);
+  const impossible = call.request.undo === undefined ? await precheck(call) : undefined;
   if (impossible !== undefined) return impossible;
 
   if (decision.kind === "ask") {
-    const refused = (await recordIntent(call, "lazy")) ?? (await approve(call, decision, memory.approvals));
+    const refused = await approve(call, decision, memory.approvals);
     if (refused !== undefined) return refused;
   }
-  return await memory.answers.once(call, () => performOnce(call, memory.slots, late));
+  return await memory.answers.once(call, () => performOnce(call, journey));
+}
+
+/** The call with its tool, its valid arguments and its key; what is wrong with it otherwise. */
+async function ready({ scope, opened }: Journey): Promise<ReadyCall | Ended> {
+  const { tool, issued } = opened;
+  if (isEnded(tool)) return endEarly(scope, opened, tool);
+  if (isEnded(issued)) return endEarly(scope, opened, issued);
+  const valid = await validateInput(scope, tool, issued.args);
+  if (isEnded(valid)) return endEarly(scope, opened, valid);
+  const call = makeReady(scope, opened, { tool, issued, args: valid.args });
+  return isEnded(call) ? endEarly(scope, opened, call) : call;
 }
 
 /** From the tool's turn to its checked result. */
-async function performOnce(call: ReadyCall, slots: ToolSlots, late: Journey["late"]): Promise<Ended> {
-  const slot = await slots.take(call);
+async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<Ended | ParkedCall> {
+  const slot = await memory.slots.take(call);
   if (isEnded(slot)) return slot;
   try {
-    const unrecorded = await recordIntent(call, "full");
-    if (unrecorded !== undefined) return unrecorded;
+    const stopped = (await reserve(call)) ?? (await recordIntent(call));
+    if (stopped !== undefined) return stopped;
     const performed = await perform(call, late, slot);
-    return isEnded(performed) ? performed : await validateOutput(call, performed);
+    if (isEnded(performed)) return performed;
+    if (call.request.undo !== undefined) return undone(performed);
+    return BackgroundJob.is(performed.value) ? await parkJob(call, performed) : await validateOutput(call, performed);
   } finally {
     slot.giveBack();
   }
+}
+
+/** What undoes has no output of its own. */
+function undone({ attempts }: Performed): Ended {
+  const wire = encodeValue(undefined);
+  return { kind: "ended", outcome: okOutcome(wire, [], "done"), wire, cached: false, attempts };
 }
 
 /** Listeners and log sinks are foreign code; what they throw must not end a call half-way. */

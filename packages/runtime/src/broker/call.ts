@@ -20,6 +20,7 @@ import type {
   Tool,
   WireValue,
 } from "@callgate/contract";
+import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { SafeText } from "./safe-text.ts";
 
@@ -86,10 +87,15 @@ export interface CallRequest {
   readonly taskId: string | undefined;
   readonly signal: AbortSignal;
   readonly limits: RunLimits;
+  /** Absent for a call that is new. */
+  readonly past?: CallPast;
+  /** This call undoes the effect of that one, with the tool's own `compensate`. */
+  readonly undo?: { readonly seq: number; readonly output: unknown };
 }
 
 /** The end of a call, as its run needs it. */
 export interface PerformedCall {
+  readonly kind: "performed";
   readonly outcome: CallOutcome;
   /** Without the time a person took to answer. */
   readonly durationMs: number;
@@ -115,6 +121,8 @@ export interface CallScope {
   readonly record: CallRecord;
   readonly safe: SafeText;
   readonly state: CallState;
+  /** Settles once the call's end is recorded, or it was parked. */
+  readonly over: Promise<void>;
 }
 
 /** The little of a call that changes while it is under way. */
@@ -138,6 +146,8 @@ export interface Ended {
   /** True when another call's answer was used. */
   readonly cached: boolean;
   readonly attempts: number;
+  /** Said to the caller beside the outcome. */
+  readonly notice?: string;
 }
 
 /** What is known of a call however far it came. */

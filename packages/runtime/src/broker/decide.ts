@@ -9,6 +9,8 @@ export function decide(call: ReadyCall, decision: PolicyDecision, approvals: App
   const before = decision.kind === "ask" ? approvals.deniedBefore(operationOf(call, decision)) : undefined;
   const final: PolicyDecision = before === undefined ? decision : { kind: "deny", ruleId: decision.ruleId, reason: before };
   const atMs = seams.clock.now();
+  // A question that is on record already is not noted again.
+  if (final.kind === "ask" && request.past?.question !== undefined) return final;
   record.add({ kind: "call-decided", atMs, seq: request.seq, decision: final.kind, ruleId: final.ruleId, ...(final.kind === "allow" ? {} : { reason: final.reason }) });
   seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, decision: final.kind, ruleId: final.ruleId });
   return final;

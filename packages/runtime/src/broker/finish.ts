@@ -29,7 +29,11 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   const recorded = flush(scope, known);
   if (known.effect !== "read") await recorded;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
-  return { outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), recorded };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), recorded: withNotice(recorded, end.notice) };
+}
+
+async function withNotice(recorded: Promise<readonly string[]>, notice: string | undefined): Promise<readonly string[]> {
+  return notice === undefined ? await recorded : [...(await recorded), notice];
 }
 
 /** A value that cannot be summarised is left out; the outcome counts more. */

@@ -11,6 +11,8 @@ export interface IdempotencyParts {
   readonly businessKey: string | undefined;
   readonly argsDigest: Digest;
   readonly occurrence: number;
+  /** Undoing a write is a write of its own, once for each. */
+  readonly undoes?: number | undefined;
 }
 
 /**
@@ -22,7 +24,8 @@ export interface IdempotencyParts {
  */
 export function idempotencyKey(parts: IdempotencyParts): string {
   const scope = parts.taskId === undefined ? ["run", parts.runId] : ["task", parts.taskId];
-  const identity = parts.businessKey === undefined ? ["args", parts.argsDigest, parts.occurrence] : ["business", parts.businessKey];
+  const write = parts.businessKey === undefined ? ["args", parts.argsDigest, parts.occurrence] : ["business", parts.businessKey];
+  const identity = parts.undoes === undefined ? write : ["undo", parts.runId, parts.undoes, write];
   // Nested lists, not joined text: no two different calls can spell the same key.
   return hash("sha256", digestOf([parts.tenant, scope, parts.tool, identity]), "base64url");
 }

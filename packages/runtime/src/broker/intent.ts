@@ -5,11 +5,13 @@ import { ended } from "./ended.ts";
 /**
  * Puts the intent of a write on disk before its effect (DESIGN D15): whatever happens next, the record knows that it may
  * have taken place. A write whose intent cannot be recorded does not happen. Reads need none.
- *
- * @param durability `lazy` before a person is asked: nothing has begun yet
  */
-export async function recordIntent(call: ReadyCall, durability: Durability): Promise<Ended | undefined> {
-  if (call.effect === "read") return undefined;
+export async function recordIntent(call: ReadyCall): Promise<Ended | undefined> {
+  return call.effect === "read" ? undefined : await flushIntent(call, "full");
+}
+
+/** Writes down what is known of a call so far. The call does not happen if that fails. */
+export async function flushIntent(call: ReadyCall, durability: Durability): Promise<Ended | undefined> {
   try {
     await call.record.flush(durability);
     return undefined;

@@ -3,6 +3,7 @@ import type { BrokerTool, CallScope, Ended, FrozenArguments, Known, ReadyCall } 
 import { ended } from "./ended.ts";
 import { faulted } from "./faulted.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
+import { isEnded } from "./is-ended.ts";
 import { readArguments, unreadableDigest } from "./read-arguments.ts";
 import type { IssuedArguments } from "./read-arguments.ts";
 import { resolve, shownName } from "./resolve.ts";
@@ -16,10 +17,6 @@ export interface OpenedCall {
   readonly issued: IssuedArguments | Ended;
   /** Of the arguments as they came in, for people; null when they could not be read. */
   readonly summary: JsonValue;
-}
-
-export function isEnded(stage: object): stage is Ended {
-  return "kind" in stage && stage.kind === "ended";
 }
 
 /** Resolves the tool, takes the snapshot of the arguments, and tells that a call was requested. */
@@ -100,7 +97,7 @@ function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments
 
 function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): string {
   const { principal, taskId, runId, occurrence, tool } = request;
-  return idempotencyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence });
+  return idempotencyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence, undoes: request.undo?.seq });
 }
 
 /**
@@ -113,6 +110,7 @@ function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { re
   const { seams, request, record } = scope;
   const { known, tool, issued } = opened;
   const args: RecordedValue = { digest: known.argsDigest, summary: summary ?? opened.summary, ...(isEnded(issued) ? {} : { clear: request.args }) };
+  if (request.past?.issued === true) return args;
   record.add({
     kind: "call-issued",
     atMs: seams.clock.now(),
@@ -123,6 +121,8 @@ function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { re
     effect: known.effect,
     args,
     idempotencyKey: key,
+    ...(request.occurrence === 0 ? {} : { occurrence: request.occurrence }),
+    ...(request.undo === undefined ? {} : { compensates: request.undo.seq }),
   });
   return args;
 }

@@ -1,5 +1,5 @@
-import { SourceReturn } from "@callgate/contract";
-import type { Artifact, ArtifactInput, EffectStatus } from "@callgate/contract";
+import { SourceReturn, ToolError } from "@callgate/contract";
+import type { Artifact, ArtifactInput, EffectStatus, ToolContext } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { Raced } from "../lib/race.ts";
 import { backoffMs } from "./backoff.ts";
@@ -63,7 +63,7 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
     storing.push(stored);
     return stored;
   };
-  const work = (signal: AbortSignal): Promise<unknown> => slot.hold(tool.source.call(tool.tool.name, call.args.take(), createToolContext(call, { signal, store })));
+  const work = (signal: AbortSignal): Promise<unknown> => slot.hold(reach(call, createToolContext(call, { signal, store })));
   return race(work, {
     clock: seams.clock,
     timeoutMs: tool.tool.timeoutMs,
@@ -72,6 +72,16 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
       late(end, attempt);
     },
   });
+}
+
+/** The tool's code: to do it or, for a call that undoes another, to undo it. */
+async function reach({ tool, args, request }: ReadyCall, context: ToolContext): Promise<unknown> {
+  const { undo } = request;
+  if (undo === undefined) return await tool.source.call(tool.tool.name, args.take(), context);
+  const { compensate } = tool.tool;
+  if (compensate === undefined) throw new ToolError({ code: "TOOL_FAILED", message: `${tool.name} declares no way to undo it`, notApplied: true });
+  await compensate.call(tool.tool, args.take(), undo.output, context);
+  return undefined;
 }
 
 interface Given {

@@ -1,15 +1,21 @@
 import { encodeValue } from "@callgate/contract";
-import type { DeliveredCall, GuestCall, GuestCompletion, RecordedValue } from "@callgate/contract";
+import type { DeliveredCall, GuestCall, GuestCompletion, RecordedValue, RunSignal } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { digestOfWire } from "../lib/digest.ts";
 import { answerBuiltin } from "./builtins.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { guestErrorOf } from "./guest-error.ts";
+import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { TokenMeter } from "./token-meter.ts";
 import { createToolQueue } from "./tool-queue.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { Settling } from "./tool-queue.ts";
+import { readWait } from "./wait-arguments.ts";
+import { createWaitingRoom } from "./waiting-room.ts";
+import type { WaitingRoom } from "./waiting-room.ts";
+
+type Issued<Kind extends GuestCall["kind"]> = Extract<GuestCall, { kind: Kind }>;
 
 /** A completion that is ready to be delivered, and what its record says of the call. */
 export interface Answered {
@@ -22,15 +28,27 @@ export interface Answered {
 
 export interface CallDeskOptions {
   readonly reader: BuiltinReader;
+  /** Where the record of an earlier stretch of the run ends. */
+  readonly resumed: ResumePoint | undefined;
   /** Must not throw. */
   readonly ready: (answered: Answered) => void;
   /** The program made more calls than it may. */
   readonly tooManyCalls: () => void;
+  /** A call ended or was parked, or a wait is over. */
+  readonly changed: () => void;
 }
 
 /** Answers what a guest asks for, live: tools through the broker, the rest here. */
 export interface CallDesk {
   issue(calls: readonly GuestCall[]): void;
+  /** Takes calls of a program that is executed again: nothing is done before `goLive`. */
+  keep(calls: readonly GuestCall[]): void;
+  /** The record ends here: what was issued and not answered goes on from where its own record ends. */
+  goLive(): void;
+  /** Gives up what is kept: nothing of it is performed. */
+  forget(): void;
+  /** Begins nothing any more; what is under way comes to its end. */
+  hold(): void;
   /**
    * The guest is gone or has to go: no call is taken any more, timers are dropped. `drain` lets writes that were issued
    * come to their end (a floating write must not become one of unknown effect) and aborts reads, whose value nobody
@@ -38,75 +56,142 @@ export interface CallDesk {
    * the grace is over. May be called again with `abort`.
    */
   settle(how: Settling): Promise<void>;
+  readonly room: WaitingRoom;
+  /** Calls under way that only this process can bring to their end. */
+  readonly busy: number;
   readonly calls: readonly ToolCall[];
   readonly meter: TokenMeter;
-}
-
-export function createCallDesk(scope: RunScope, { reader, ready, tooManyCalls }: CallDeskOptions): CallDesk {
-  const timers = createTimers(scope, ready);
-  const tools = createToolQueue(scope, ({ seq, tool }, performed) => {
-    ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
-  });
-  let taking = true;
-
-  function issueTool(call: Extract<GuestCall, { kind: "tool" }>): void {
-    const isOver = tools.calls.length >= scope.limits.calls;
-    if (taking && !isOver) return tools.issue(call);
-    // A guest that is being ended may issue thousands more; these are enough to tell.
-    if (tools.calls.length < scope.limits.calls + maxRefused) tools.refuse(call);
-    if (taking) tooManyCalls();
-  }
-
-  return {
-    calls: tools.calls,
-    meter: tools.meter,
-    issue(calls) {
-      for (const call of calls) {
-        if (call.kind === "tool") issueTool(call);
-        else if (!taking) continue;
-        else if (call.kind === "timer") timers.start(call);
-        else issueBuiltin(scope, call, { reader, ready });
-      }
-    },
-    async settle(how) {
-      taking = false;
-      timers.drop();
-      await tools.settle(how);
-    },
-  };
 }
 
 const maxRefused = 100;
 const undefinedResult: GuestCompletion["result"] = { kind: "value", value: encodeValue(undefined) };
 
-function createTimers({ seams }: RunScope, ready: (answered: Answered) => void) {
-  const open = new Map<number, { cancel(): void }>();
-  return {
-    start({ seq, delayMs }: Extract<GuestCall, { kind: "timer" }>): void {
-      const timer = seams.clock.schedule(delayMs, () => {
-        open.delete(seq);
-        ready({ seq, call: { kind: "timer", delayMs }, result: undefinedResult });
-      });
-      open.set(seq, timer);
+export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallDesk {
+  const { reader, resumed, ready, tooManyCalls, changed } = options;
+  const { clock, journal } = scope.seams;
+  const kept = new Map<number, { readonly issued: GuestCall; readonly call?: ToolCall }>();
+  const taken = new Map<string, number>();
+  const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken });
+  scope.signals.heard = () => room.look();
+  const tools = createToolQueue(scope, {
+    ended: ({ seq, tool }, performed) => {
+      ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
+      changed();
     },
-    drop(): void {
-      for (const timer of open.values()) timer.cancel();
-      open.clear();
+    parked: (call, wait) => {
+      room.add({ wait, isTimer: false, over: (said) => { tools.wake(call, said); changed(); } });
+      changed();
+    },
+  });
+  let [taking, answering] = [true, 0];
+
+  function noteTool(issued: Issued<"tool">): ToolCall | undefined {
+    const isOver = tools.calls.length >= scope.limits.calls;
+    if (taking && !isOver) return tools.note(issued, resumed?.calls.get(issued.seq));
+    // A guest that is being ended may issue thousands more; these are enough to tell.
+    if (tools.calls.length < scope.limits.calls + maxRefused) tools.refuse(tools.note(issued, undefined));
+    if (taking) tooManyCalls();
+    return undefined;
+  }
+
+  function startTimer({ seq, delayMs }: Issued<"timer">, untilMs: number): void {
+    room.add({ wait: { kind: "timer", seq, untilMs }, isTimer: true, over: () => { ready({ seq, call: { kind: "timer", delayMs }, result: undefinedResult }); changed(); } });
+  }
+
+  function startBuiltin(call: Issued<"builtin">, issuedMs: number): void {
+    if (call.name === "sleep" || call.name === "wait_for") return startWait(call, issuedMs);
+    answering += 1;
+    answerBuiltin(scope, call, reader).then(
+      (result) => {
+        answering -= 1;
+        ready(builtinAnswered(call, result));
+        changed();
+      },
+      () => undefined, // It never rejects.
+    );
+  }
+
+  function startWait(call: Issued<"builtin">, issuedMs: number): void {
+    const read = readWait(call, issuedMs);
+    if (read.kind === "error") return ready(builtinAnswered(call, read));
+    const over = (said: RunSignal | undefined): void => {
+      ready(builtinAnswered(call, said?.kind === "event" ? { kind: "value", value: said.payload.clear ?? encodeValue(undefined) } : read.whenOver));
+      changed();
+    };
+    room.add({ wait: read.wait, isTimer: false, over });
+  }
+
+  function start(issued: GuestCall, call: ToolCall | undefined, issuedMs: number): void {
+    if (issued.kind === "tool") {
+      if (call !== undefined) tools.start(call, issued.args);
+    } else if (!taking) return;
+    else if (issued.kind === "timer") startTimer(issued, issuedMs + issued.delayMs);
+    else startBuiltin(issued, issuedMs);
+  }
+
+  function goLive(): void {
+    const answered = resumed?.answered ?? new Set<number>();
+    for (const completion of resumed?.undelivered ?? []) if (kept.delete(completion.seq) && taking) ready(completion);
+    for (const { issued, call } of kept.values()) {
+      if (answered.has(issued.seq) || call?.state === "refused" || call?.state === "ended") continue;
+      start(issued, call, (issued.kind === "tool" ? undefined : issued.atMs) ?? resumed?.lastMs ?? clock.now());
+    }
+    kept.clear();
+  }
+
+  return {
+    room,
+    calls: tools.calls,
+    meter: tools.meter,
+    get busy() {
+      return tools.busy + answering;
+    },
+    issue(calls) {
+      for (const issued of calls) {
+        if (issued.kind !== "tool") start(issued, undefined, clock.now());
+        else start(issued, noteTool(issued), 0);
+      }
+    },
+    keep(calls) {
+      for (const issued of calls) {
+        if (issued.kind !== "tool") {
+          kept.set(issued.seq, { issued });
+          const name = resumed === undefined ? undefined : eventHad(issued, resumed);
+          if (name !== undefined) taken.set(name, (taken.get(name) ?? 0) + 1);
+        }
+        else {
+          const call = noteTool(issued);
+          if (call !== undefined) kept.set(issued.seq, { issued, call });
+        }
+      }
+    },
+    goLive,
+    forget: () => kept.clear(),
+    hold: () => tools.hold(),
+    async settle(how) {
+      taking = false;
+      for (const { seq, kind } of room.waits) if (kind === "timer" || kind === "event" || how === "abort") room.remove(seq);
+      // Of a program that ended while it was executed again, the rest is settled like that of any other.
+      tools.hold();
+      goLive();
+      await tools.settle(how);
     },
   };
 }
 
-function issueBuiltin(scope: RunScope, call: Extract<GuestCall, { kind: "builtin" }>, { reader, ready }: Pick<CallDeskOptions, "reader" | "ready">): void {
-  const { seq, name, args } = call;
-  answerBuiltin(scope, call, reader).then(
-    (result) => {
-      // Kept as it was answered, error or value, for replay reads it back.
-      const clear = { json: JSON.stringify(result), tagged: false };
-      const answer: RecordedValue = { digest: digestOfWire(clear), summary: null, clear };
-      ready({ seq, call: { kind: "builtin", name, argsDigest: digestOfWire(args) }, result, answer });
-    },
-    () => undefined, // It never rejects.
-  );
+/** The name of the event that a recorded `waitFor` was answered with. */
+function eventHad(issued: GuestCall, { recorded }: ResumePoint): string | undefined {
+  if (issued.kind !== "builtin" || issued.name !== "wait_for") return undefined;
+  const had = recorded.completions.some(({ seq, result }) => seq === issued.seq && result.kind === "value");
+  const read = had ? readWait(issued, 0) : undefined;
+  return read?.kind === "wait" && read.wait.kind === "event" ? read.wait.name : undefined;
+}
+
+function builtinAnswered({ seq, name, args }: Issued<"builtin">, result: GuestCompletion["result"]): Answered {
+  // Kept as it was answered, error or value, for replay reads it back.
+  const clear = { json: JSON.stringify(result), tagged: false };
+  const answer: RecordedValue = { digest: digestOfWire(clear), summary: null, clear };
+  return { seq, call: { kind: "builtin", name, argsDigest: digestOfWire(args) }, result, answer };
 }
 
 /** What the guest is told of a call. */

@@ -7,10 +7,11 @@ import { cutError } from "../result/cut-channels.ts";
 import { shapeValue } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import { performAlive } from "./perform-alive.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
-import { createNotices } from "./run-scope.ts";
+import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { createTokenMeter } from "./token-meter.ts";
 
@@ -62,11 +63,11 @@ function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budg
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const lease = firstLease(runId);
-  const log = createRunLog(seams.journal, lease, (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }));
+  const log = createRunLog(seams.journal, lease, { degraded: (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }) });
   const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices(), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 type Performed = PerformedCall & { readonly argsJson: string };
@@ -75,13 +76,13 @@ async function perform(scope: RunScope, { tool, args, signal }: DirectCallReques
   const { view, principal, runId, lease, lane, taskId, limits } = scope;
   try {
     const wire = encodeValue(args ?? {});
-    const performed = await scope.seams.broker.perform({ catalog: view.catalog, tool, args: wire, principal, runId, lease, callId, seq: 0, occurrence: 0, lane, taskId, signal, limits });
+    const performed = await performAlive(scope, { catalog: view.catalog, tool, args: wire, principal, runId, lease, callId, seq: 0, occurrence: 0, lane, taskId, signal, limits });
     return { ...performed, argsJson: wire.json };
   } catch (fault) {
     if (!(fault instanceof ValueError)) throw fault;
     const error: CallError = { code: fault.code, message: `${fault.message}. The call was not made.`, tool, retryable: false, path: fault.path };
     const outcome: CallOutcome = { kind: "invalid_input", effectStatus: "none", error };
-    return { outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), recorded: Promise.resolve([]), argsJson: "" };
+    return { kind: "performed", outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), recorded: Promise.resolve([]), argsJson: "" };
   }
 }
 

@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { GuestEnd, GuestJob, LimitName, SandboxDriver, WireValue } from "@callgate/contract";
+import type { Clock, GuestEnd, GuestJob, LimitName, SandboxDriver, Suspension, WireValue } from "@callgate/contract";
 import { createCallDesk } from "./call-desk.ts";
 import type { CallDesk } from "./call-desk.ts";
 import type { BuiltinReader } from "./builtins.ts";
@@ -7,9 +7,15 @@ import { driveGuest } from "./drive-guest.ts";
 import { createOutputSink } from "./guest-output.ts";
 import type { OutputSink } from "./guest-output.ts";
 import { createPump } from "./pump.ts";
+import type { Pump } from "./pump.ts";
+import { createReplayScript } from "./replay-script.ts";
+import type { Divergence } from "./replay-script.ts";
+import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
+import { createSuspender } from "./suspender.ts";
 import type { TokenMeter } from "./token-meter.ts";
 import type { ToolCall } from "./tool-call.ts";
+import { wakeTimeOf } from "./waiting-room.ts";
 import { startWallClock } from "./wall-clock.ts";
 import type { WallClock } from "./wall-clock.ts";
 
@@ -19,6 +25,12 @@ export interface ExecuteOptions {
   /** The caller's, and the gate's own end. */
   readonly signal: AbortSignal;
   readonly reader: BuiltinReader;
+  /** Where the record of earlier stretches ends, when the run goes on. */
+  readonly resumed?: ResumePoint;
+  /** How long the guest is kept when all it does is wait; Infinity: for good. */
+  readonly suspendAfterMs: number;
+  /** Aborts when the run is to be left at the next point at which another process can go on. */
+  readonly leave?: AbortSignal;
 }
 
 /** How the execution of a program came out. Nothing of it lives any more. */
@@ -26,47 +38,146 @@ export interface Executed {
   readonly end: GuestEnd;
   /** The decoded value, when it returned. */
   readonly value?: { readonly wire: WireValue; readonly value: unknown };
+  /** It was given up until what it waits for has come. */
+  readonly suspension?: Suspension;
+  /** It did something else than its record says; nothing was performed. */
+  readonly divergence?: Divergence;
   readonly output: OutputSink;
   readonly calls: readonly ToolCall[];
   readonly meter: TokenMeter;
 }
 
 /**
- * Runs a checked program with live answers until it has ended and every call of it as well (DESIGN P8). What a guest
- * can end in is a value; this never rejects.
+ * Runs a checked program until it has ended and every call of it as well (DESIGN P8), or until all it does is wait. A run
+ * that goes on is executed again from its start: as far as its record goes it gets the recorded answers, in their order
+ * and without anything being performed; from there on it goes on live like any other (DESIGN D7). What a guest can end in
+ * is a value; this never rejects.
  */
-export async function execute(scope: RunScope, { driver, job, signal, reader }: ExecuteOptions): Promise<Executed> {
+export async function execute(scope: RunScope, options: ExecuteOptions): Promise<Executed> {
+  const { driver, job, signal, resumed } = options;
   const { seams, limits, log } = scope;
   const limit = (name: LimitName, message: string): GuestEnd => ({ kind: "limit", limit: name, limitValue: limits[name], message });
   const desk = createCallDesk(scope, {
-    reader,
+    reader: options.reader,
+    resumed,
     ready: (answered) => pump.ready(answered),
     tooManyCalls: () => stop(limit("calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`)),
+    changed: () => suspender.touch(),
   });
-  const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)) });
-  const pump = createPump({ clock: seams.clock, log, startMs: job.startMs, deliver: (completions) => guest.deliver(completions) });
-  const guest = driveGuest(driver, job, { calls: (calls) => desk.issue(calls), output: (said) => output.take(said) });
+  const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)), ...(resumed === undefined ? {} : { before: resumed.said }) });
+  const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver: (completions) => guest.deliver(completions) });
+  const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver: (completions) => guest.deliver(completions), stop: () => stop({ kind: "cancelled" }), atEnd: goLive });
+  let isLive = script === undefined;
+  let [blockedAt, hasEnded] = [-1, false];
+  const guest = driveGuest(driver, job, {
+    calls: (calls) => {
+      if (isLive) desk.issue(calls);
+      else {
+        desk.keep(calls);
+        script?.issued(calls);
+      }
+      suspender.touch();
+    },
+    output: (said) => output.take(said),
+    blocked: (delivered) => {
+      blockedAt = delivered;
+      if (!isLive) script?.blocked(delivered);
+      suspender.touch();
+    },
+  });
   const wall = startWallClock(seams.clock, limits.wallMs, () => stop(limit("wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`)));
   const unobserve = observePauses(scope, wall);
-  const cancelled = (): void => stop({ kind: "cancelled" });
-  signal.addEventListener("abort", cancelled, { once: true });
-  if (signal.aborted) cancelled();
+  const left = Promise.withResolvers<void>();
+  let suspension: Suspension | undefined;
+  const suspender = createSuspender({
+    clock: seams.clock,
+    suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
+    isResting: () => isLive && desk.busy === 0 && pump.isEmpty && (hasEnded || blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
+    resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
+    suspend: () => suspend(wakeTimeOf(desk.room.waits)),
+  });
+
+  function goLive(): void {
+    isLive = true;
+    desk.goLive();
+    suspender.touch();
+  }
 
   let aborted: Promise<void> | undefined;
   function stop(end: GuestEnd): void {
+    if (suspension !== undefined) return;
+    suspender.stop();
     pump.stop();
     guest.stop(end);
+    if (script?.divergence !== undefined) desk.forget();
     aborted ??= desk.settle("abort");
   }
 
+  function suspend(wakeAtMs: number | undefined): void {
+    if (aborted !== undefined || suspension !== undefined) return;
+    suspension = { atMs: seams.clock.now(), waits: desk.room.waits, ...(wakeAtMs === undefined ? {} : { wakeAtMs }) };
+    suspender.stop();
+    pump.stop();
+    guest.stop({ kind: "cancelled" });
+    desk.room.drop();
+    left.resolve();
+  }
+
+  const unlisten = listen([signal, () => stop({ kind: "cancelled" })], [scope.fence.signal, () => stop({ kind: "cancelled" })], [options.leave, () => leave({ desk, pump, clock: seams.clock, isLive: () => isLive, suspend })]);
   const ended = readEnd(await guest.ended, limits.resultBytes);
+  hasEnded = true;
   pump.stop();
-  await settleCalls(scope, desk, { end: ended.end, aborted });
+  const missing = isLive || suspension !== undefined || aborted !== undefined ? undefined : missingCall(ended.end, script?.missing());
+  if (missing !== undefined) desk.forget();
+  isLive = true;
   // Aborting while the last writes drain is still possible: the signal and the wall clock are kept until here.
-  signal.removeEventListener("abort", cancelled);
+  if (suspension === undefined) await Promise.race([settleCalls(scope, desk, { end: ended.end, aborted }), left.promise]);
+  unlisten();
+  suspender.stop();
   unobserve();
   wall.stop();
-  return { ...ended, output, calls: desk.calls, meter: desk.meter };
+  const divergence = script?.divergence ?? missing;
+  const common = { output, calls: desk.calls, meter: desk.meter };
+  if (suspension !== undefined) return { end: { kind: "cancelled" }, suspension, ...common };
+  return { ...(divergence === undefined ? ended : { end: ended.end, divergence }), ...common };
+}
+
+type Listening = readonly [signal: AbortSignal | undefined, heard: () => void];
+
+function listen(...all: readonly Listening[]): () => void {
+  for (const [signal, heard] of all) {
+    signal?.addEventListener("abort", heard, { once: true });
+    if (signal?.aborted === true) heard();
+  }
+  return () => {
+    for (const [signal, heard] of all) signal?.removeEventListener("abort", heard);
+  };
+}
+
+interface Leaving {
+  readonly desk: CallDesk;
+  readonly pump: Pump;
+  readonly clock: Clock;
+  readonly isLive: () => boolean;
+  readonly suspend: (wakeAtMs: number) => void;
+}
+
+const leaveLookMs = 20;
+
+/** Lets what is under way come to its end and gives the run up: it can go on at once, elsewhere. */
+function leave({ desk, pump, clock, isLive, suspend }: Leaving): void {
+  pump.stop();
+  desk.hold();
+  const look = (): void => {
+    if (!isLive() || desk.busy === 0) suspend(clock.now());
+    else clock.schedule(leaveLookMs, look);
+  };
+  look();
+}
+
+/** A guest that was ended by a limit is compared by that, not by what it did not come to. */
+export function missingCall(end: GuestEnd, missing: Divergence | undefined): Divergence | undefined {
+  return end.kind === "returned" || end.kind === "threw" || end.kind === "stalled" ? missing : undefined;
 }
 
 /** A value that no encoder writes, or that is over the limit, changes the end. */

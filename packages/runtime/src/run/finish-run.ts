@@ -1,14 +1,16 @@
-import type { Artifact, CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, RunStatus } from "@callgate/contract";
+import type { Artifact, CheckReport, Handle, JsonValue, RunError, RunFinish, RunResult, RunStatus, Suspension } from "@callgate/contract";
 import { storeFile } from "../broker/store-artifact.ts";
 import type { KnownValue } from "../result/fit-value.ts";
 import { shapeRun } from "../result/shape-run.ts";
 import type { RunDraft } from "../result/shape-run.ts";
+import type { Compensation } from "./compensate.ts";
 import { summaryOf } from "./tool-call.ts";
 import type { Executed } from "./execute.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { effectsOf } from "./run-effects.ts";
 import { tellEnd } from "./run-error.ts";
+import type { TellOptions } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunRequest } from "./run-request.ts";
 import { createTokenMeter } from "./token-meter.ts";
@@ -18,19 +20,23 @@ type OkReport = Extract<CheckReport, { kind: "ok" }>;
 
 export interface FinishOptions {
   readonly executed: Executed;
-  readonly report: OkReport;
+  readonly report: Pick<OkReport, "form" | "diagnostics" | "repairs" | "lineOffset" | "shiftedLines">;
   readonly definedBefore: (name: string) => string | undefined;
+  readonly compensation?: Compensation;
 }
 
-/** Records how a run ended and makes the result that its caller gets. */
-export async function finishRun(scope: RunScope, request: RunRequest, { executed, report, definedBefore }: FinishOptions): Promise<RunResult> {
+/** Records how a run ended, or that it was given up for now, and makes the result that its caller gets. */
+export async function finishRun(scope: RunScope, request: RunRequest, { executed, report, definedBefore, compensation }: FinishOptions): Promise<RunResult> {
   const { seams, runId } = scope;
-  const told = tellEnd(executed.end, { place: { ...report, text: request.program }, clean: (text) => seams.redactor.text(text), definedBefore });
+  const told = tellOutcome(scope, executed, { place: { ...report, text: request.program }, clean: (text) => seams.redactor.text(text), definedBefore });
   const kept = createKeptValues(scope);
   const known = executed.value === undefined ? undefined : keepValue(kept, executed.value);
-  const calls = executed.calls.map(summaryOf);
-  const own = await storeFiles(scope, executed.output.artifacts);
-  const artifacts = [...executed.calls.flatMap(({ end }) => end?.artifacts ?? []), ...own].map((artifact) => kept.keepArtifact(artifact));
+  // What has not ended of a run that goes on is among its waits, or somebody else's; its files are kept at its end.
+  const goesOn = told.status === "suspended" || told.status === "running";
+  const calls = executed.calls.filter(({ end }) => !goesOn || end !== undefined).map(summaryOf);
+  const own = goesOn ? [] : await storeFiles(scope, executed.output.artifacts);
+  const files = goesOn ? [] : executed.calls.flatMap(({ end }) => end?.artifacts ?? []);
+  const artifacts = [...files, ...own].map((artifact) => kept.keepArtifact(artifact));
   const draft: RunDraft = {
     runId,
     status: told.status,
@@ -44,10 +50,26 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
     calls,
     artifacts,
     ...(told.status === "completed" ? {} : { effects: effectsOf(calls) }),
+    ...(compensation === undefined ? {} : { compensation }),
+    ...(executed.suspension === undefined ? {} : { waits: executed.suspension.waits }),
     notices: scope.notices.all,
     durationMs: seams.clock.monotonic() - request.startedMs,
   };
-  return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter });
+  return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter, suspension: executed.suspension });
+}
+
+type ToldOutcome = { readonly status: RunStatus; readonly error?: RunError };
+
+function tellOutcome({ fence, notices, runId }: RunScope, { end, divergence, suspension }: Executed, telling: TellOptions): ToldOutcome {
+  if (fence.signal.aborted) {
+    notices.add(`Another process has taken run ${runId} over and goes on with it; what was under way here was stopped and is not written down`);
+    return { status: "running" };
+  }
+  if (suspension !== undefined) return { status: "suspended" };
+  if (divergence === undefined) return tellEnd(end, telling);
+  const { seq, message, recorded, replayed } = divergence;
+  notices.add(`Nothing was performed when the run was to go on. Undo what it had done with callgate runs rollback ${runId}`);
+  return { status: "diverged", error: { code: "REPLAY_DIVERGED", message: `The run cannot go on: ${message}. Nothing was performed.`, retryable: false, details: { seq, recorded, replayed } } };
 }
 
 /** The program's own files. One that cannot be stored is said, and does not take the run with it. */
@@ -104,10 +126,11 @@ interface Shaping {
   readonly known: KeptValue | undefined;
   readonly kept: KeptValues;
   readonly meter: TokenMeter;
+  readonly suspension?: Suspension | undefined;
 }
 
-/** Makes the result fit, and ends the run in the journal. */
-export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter }: Shaping): Promise<RunResult> {
+/** Makes the result fit, and ends the run in the journal, or gives it up there for now. */
+export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter, suspension }: Shaping): Promise<RunResult> {
   const { seams, log, runId, principal } = scope;
   const counter = await seams.tokenCounter();
   const shape = (notices: readonly string[]): ReturnType<typeof shapeRun> =>
@@ -127,7 +150,11 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     tokens,
     ...(known === undefined ? {} : { resultNumber: known.number }),
   };
-  if (request.recorded) {
+  if (draft.status === "running") await log.settle();
+  else if (suspension !== undefined) {
+    if (!(await log.suspend(suspension))) scope.notices.add("The journal could not be written; any worker goes on with the run once its lease is over");
+    seams.emit({ kind: "run-suspended", atMs: suspension.atMs, runId, principal, waits: suspension.waits });
+  } else if (request.recorded) {
     await log.finish(finish);
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });
   }

@@ -1,4 +1,4 @@
-import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Redactor, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Queue, Redactor, RunLimits, SandboxDriver } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
@@ -18,6 +18,10 @@ export interface GateDefaults {
   readonly budgetTokens?: number;
   /** How long a source may take to list its tools before the gate goes on without it. Default 30,000. */
   readonly listTimeoutMs?: number;
+  /** How long a guest that only waits is kept before its run is suspended. Default 2,000; Infinity waits alive. */
+  readonly suspendAfterMs?: number;
+  /** How long a run stays with a process that gives no sign of life. Default 30,000. */
+  readonly leaseMs?: number;
   /** How long the calls of a cancelled run are waited for. Default 2,000. */
   readonly settleGraceMs?: number;
 }
@@ -33,6 +37,8 @@ export interface GateOptions {
   readonly policy: Policy;
   readonly approver: Approver;
   readonly redactor: Redactor;
+  /** Spreads runs over workers. Default: workers look through the journal. The gate closes it. */
+  readonly queue?: Queue;
   /** Default: the host's. */
   readonly clock?: Clock;
   /** Source of ids and seeds. Default: the operating system's. */

@@ -1,16 +1,20 @@
-import { CallgateError } from "@callgate/contract";
-import type { Gate, Journal, Principal, ReplayResult, RunRecord } from "@callgate/contract";
-import { notDurable } from "./not-durable.ts";
+import { CallgateError, encodeValue } from "@callgate/contract";
+import type { EffectStatus, Gate, Journal, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import type { GateDurable } from "./gate-durable.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+import type { RunSeams } from "./run-scope.ts";
 
 export interface GateRunsOptions {
-  readonly journal: Journal;
-  readonly now: () => number;
+  readonly seams: Pick<RunSeams, "journal" | "clock" | "redactor" | "suspendAfterMs">;
+  readonly durable: Pick<GateDurable, "resume" | "cancel" | "rollback" | "heard">;
   readonly principal: Principal;
   readonly replay: (run: RunRecord, principal: Principal, signal: AbortSignal | undefined) => Promise<ReplayResult>;
 }
 
-/** The record as callers see it. A run is shown, replayed and erased for its own tenant and user; others do not exist. */
-export function createGateRuns({ journal, now, principal, replay }: GateRunsOptions): Gate["runs"] {
+/** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
+export function createGateRuns({ seams, durable, principal, replay }: GateRunsOptions): Gate["runs"] {
+  const { journal, clock, redactor } = seams;
+
   async function find(runId: string, asker: Principal): Promise<RunRecord | undefined> {
     const run = await journal.readRun(asker.tenant, runId);
     return run?.principal.user === asker.user ? run : undefined;
@@ -22,8 +26,16 @@ export function createGateRuns({ journal, now, principal, replay }: GateRunsOpti
     return run;
   }
 
+  async function say(run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> {
+    const { tenant } = run.principal;
+    const { kind } = await journal.signal(tenant, run.runId, signal);
+    durable.heard(tenant, run.runId);
+    return { known: kind === "known" };
+  }
+
+  const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
+
   return {
-    ...notDurable().runs,
     list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
     async show(runId, options = {}) {
       const asker = options.principal ?? principal;
@@ -34,11 +46,57 @@ export function createGateRuns({ journal, now, principal, replay }: GateRunsOpti
       const asker = options.principal ?? principal;
       return await replay(await must(runId, asker), asker, options.signal);
     },
-    prune: ({ olderThanMs, maxBytes }) => journal.prune({ ...(olderThanMs === undefined ? {} : { olderThanMs: now() - olderThanMs }), ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    prune: ({ olderThanMs, maxBytes }) => journal.prune({ ...(olderThanMs === undefined ? {} : { olderThanMs: clock.now() - olderThanMs }), ...(maxBytes === undefined ? {} : { maxBytes }) }),
     async erase(runId, options = {}) {
       const asker = options.principal ?? principal;
       await must(runId, asker);
       await journal.erase(asker.tenant, runId);
     },
+    async resume(runId, { principal: asker = principal, signal, suspendAfterMs = seams.suspendAfterMs, acceptChanges = false } = {}) {
+      return await durable.resume(await must(runId, asker), { suspendAfterMs, acceptChanges }, signal);
+    },
+    async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
+      const run = await must(runId, asker);
+      if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} has ended (${run.status}); nothing waits for "${name}" there`, { details: { runId } });
+      return await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
+    },
+    async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
+      const run = await must(runOf(callId), asker);
+      const effectStatus = await statusOf(journal, run, callId);
+      if (effectStatus !== "unknown") throw new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${effectStatus ?? "that of no call on record"}`, { details: { callId } });
+      const atMs = clock.now();
+      if (run.status === "running" || run.status === "suspended") {
+        await say(run, { kind: "resolution", callId, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
+        return;
+      }
+      // Nobody goes on with an ended run: what is known now is added to its record.
+      await journal.append({ runId: run.runId, epoch: run.epoch }, [{ kind: "call-resolved", atMs, seq: seqOf(callId), effectStatus: happened ? "done" : "none", how: "person", by: asker.user }], "full");
+    },
+    async complete(callId, result, { principal: asker = principal } = {}) {
+      const run = await must(runOf(callId), asker);
+      const told = result.kind === "value" ? { kind: "value" as const, value: recorded(result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
+      return await say(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
+    },
+    async cancel(runId, { principal: asker = principal, signal } = {}) {
+      return await durable.cancel(await must(runId, asker), signal);
+    },
+    async rollback(runId, { principal: asker = principal, signal } = {}) {
+      return await durable.rollback(await must(runId, asker), signal);
+    },
   };
+}
+
+/** `run_...` of `run_....3` */
+function runOf(callId: string): string {
+  return callId.slice(0, Math.max(0, callId.lastIndexOf(".")));
+}
+
+function seqOf(callId: string): number {
+  return Number(callId.slice(callId.lastIndexOf(".") + 1));
+}
+
+async function statusOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<EffectStatus | undefined> {
+  const call = readRecordedCalls(await journal.readEntries(principal.tenant, runId), []).get(seqOf(callId));
+  if (call?.issued === undefined) return undefined;
+  return call.effectStatus ?? (call.past.begun && call.past.job === undefined && call.issued.effect !== "read" ? "unknown" : "none");
 }

@@ -20,9 +20,10 @@ import { createEarlierPrograms } from "./earlier-programs.ts";
 import { createGateCatalog } from "./gate-catalog.ts";
 import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
+import { createGateDurable } from "./gate-durable.ts";
 import { createGateRuns } from "./gate-runs.ts";
-import { notDurable } from "./not-durable.ts";
 import { replayRun } from "./replay.ts";
+import { createLiveRuns } from "./live-runs.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -81,6 +82,9 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     },
     tokenCounter: () => counter.load(),
     settleGraceMs: defaults.settleGraceMs ?? 2_000,
+    leaseMs: defaults.leaseMs ?? 30_000,
+    suspendAfterMs: defaults.suspendAfterMs ?? 2_000,
+    live: createLiveRuns(),
   };
   const check = createProgramCheck({ checkers: options.checkers });
   const reader = createResultReader({ journal, blobs });
@@ -105,7 +109,6 @@ function composeGate(composition: Composition): Gate {
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
   const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
   const activity = createActivity();
-  const durable = notDurable();
   const requests = createRequests(composition, catalog, defaultPrincipal);
   if (options.warm === true) warmUp(composition, catalog, defaultPrincipal);
   let closed: Promise<void> | undefined;
@@ -118,6 +121,9 @@ function composeGate(composition: Composition): Gate {
       return await work(linked);
     });
   }
+
+  const budgetTokens = budgetOf(undefined, options.defaults);
+  const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during });
 
   return {
     search: (query, search) => catalog.search(query, search),
@@ -136,10 +142,10 @@ function composeGate(composition: Composition): Gate {
       return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
     },
     runs: createGateRuns({
-      journal: options.journal,
-      now: () => seams.clock.now(),
+      seams,
+      durable,
       principal: defaultPrincipal,
-      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens: budgetOf(undefined, options.defaults), signal: linked })),
+      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
     }),
     approvals: durable.approvals,
     work: durable.work,
@@ -152,7 +158,7 @@ function composeGate(composition: Composition): Gate {
       return [...(options.notices ?? []), ...keeper.problems];
     },
     close() {
-      closed ??= activity.end().then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));
+      closed ??= durable.close().then(() => activity.end()).then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));
       return closed;
     },
   };
@@ -216,6 +222,8 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         seed: seedOf(run.seed, seams),
         startedMs: seams.clock.monotonic(),
         recorded: true,
+        onFailure: run.onFailure ?? "compensate",
+        suspendAfterMs: waitOf(run.suspendAfterMs, seams),
       };
     },
     forCall(call: CallOptions, signal: AbortSignal) {
@@ -229,6 +237,12 @@ function seedOf(seed: string | undefined, { random }: RunSeams): string {
   if (seed === undefined) return Buffer.from(random(16)).toString("hex");
   if (!/^[0-9a-f]{32}$/i.test(seed)) throw new CallgateError("USAGE", "A seed is 32 hex digits");
   return seed.toLowerCase();
+}
+
+function waitOf(asked: number | undefined, { suspendAfterMs }: RunSeams): number {
+  const wait = asked ?? suspendAfterMs;
+  if (!(wait >= 0)) throw new CallgateError("USAGE", `suspendAfterMs must be a number of milliseconds from 0, or Infinity, not ${String(wait)}`);
+  return wait;
 }
 
 function budgetOf(asked: number | undefined, defaults: GateDefaults | undefined): number {

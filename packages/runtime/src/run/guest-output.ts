@@ -1,4 +1,5 @@
 import type { ArtifactInput, GuestConsoleEntry, GuestOutput } from "@callgate/contract";
+import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 
 /** What a program said while it ran. Secrets are taken out before anyone sees it. */
@@ -14,16 +15,20 @@ export interface OutputSink {
 export interface OutputOptions {
   /** `text()` is part of the result: more than `resultBytes` of it ends the run. */
   readonly textTooLarge: () => void;
+  /** How much of it is on record from earlier stretches of the run, which say the same again. */
+  readonly before?: ResumePoint["said"];
 }
 
 /** Messages of `progress()` that are kept in the record; all are told as they come. */
 const maxProgressKept = 500;
 const maxProgressChars = 1_000;
 
-export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOptions): OutputSink {
+const nothing: ResumePoint["said"] = { console: 0, text: 0, progress: 0, droppedBytes: 0 };
+
+export function createOutputSink(scope: RunScope, { textTooLarge, before = nothing }: OutputOptions): OutputSink {
   const { seams, limits, log } = scope;
-  const printer = createPrinter(scope);
-  const progress = createProgress(scope);
+  const printer = createPrinter(scope, before);
+  const progress = createProgress(scope, before.progress);
   const text: string[] = [];
   const artifacts: ArtifactInput[] = [];
   let textBytes = 0;
@@ -33,7 +38,7 @@ export function createOutputSink(scope: RunScope, { textTooLarge }: OutputOption
     if (textBytes > limits.resultBytes) return textTooLarge();
     const clean = seams.redactor.text(raw);
     text.push(clean);
-    log.add({ kind: "text", atMs: seams.clock.now(), text: clean });
+    if (text.length > before.text) log.add({ kind: "text", atMs: seams.clock.now(), text: clean });
   }
 
   return {
@@ -74,14 +79,14 @@ interface Printer {
 }
 
 /** Console output up to `consoleBytes`; what is beyond is counted. */
-function createPrinter({ seams, limits, log, runId, principal }: RunScope): Printer {
+function createPrinter({ seams, limits, log, runId, principal }: RunScope, before: ResumePoint["said"]): Printer {
   const entries: GuestConsoleEntry[] = [];
   let bytesKept = 0;
   let droppedBytes = 0;
 
   function drop(bytes: number): void {
     droppedBytes += bytes;
-    log.add({ kind: "console", atMs: seams.clock.now(), entries: [], droppedBytes: bytes });
+    if (droppedBytes > before.droppedBytes) log.add({ kind: "console", atMs: seams.clock.now(), entries: [], droppedBytes: bytes });
   }
 
   return {
@@ -99,10 +104,12 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope): Prin
       }
       if (over > 0) drop(over);
       if (kept.length === 0) return;
+      const fresh = kept.slice(Math.max(0, before.console - entries.length));
       entries.push(...kept);
+      if (fresh.length === 0) return;
       const atMs = seams.clock.now();
-      log.add({ kind: "console", atMs, entries: kept, droppedBytes: 0 });
-      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: kept });
+      log.add({ kind: "console", atMs, entries: fresh, droppedBytes: 0 });
+      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh });
     },
     drop,
     entries,
@@ -112,13 +119,14 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope): Prin
   };
 }
 
-function createProgress({ seams, log, runId, principal }: RunScope): (message: string, fraction: number | undefined) => void {
+function createProgress({ seams, log, runId, principal }: RunScope, before: number): (message: string, fraction: number | undefined) => void {
   let kept = 0;
   return (message, fraction) => {
+    kept += 1;
+    if (kept <= before) return;
     const bounded = fraction === undefined || Number.isNaN(fraction) ? {} : { fraction: Math.min(1, Math.max(0, fraction)) };
     const said = { atMs: seams.clock.now(), message: seams.redactor.text(message.slice(0, maxProgressChars)), ...bounded };
     seams.emit({ kind: "run-progressed", runId, principal, ...said });
-    kept += 1;
     if (kept <= maxProgressKept) log.add({ kind: "progress", ...said });
   };
 }

@@ -9,10 +9,10 @@ export interface KeptValues {
   keepArtifact(artifact: Artifact): RunResult["artifacts"][number];
 }
 
-/** The value of a run is its first: `result://<runId>/1`. */
+/** Numbers count over the whole run. The value of one that was never suspended is `result://<runId>/1`. */
 export function createKeptValues(scope: RunScope): KeptValues {
   const { seams, log, runId } = scope;
-  let last = 0;
+  let last = scope.resultsBefore ?? 0;
   const add = (entry: Omit<Extract<JournalEntry, { kind: "result" }>, "kind" | "atMs" | "number">): { readonly handle: Handle; readonly number: number } => {
     last += 1;
     log.add({ kind: "result", atMs: seams.clock.now(), number: last, ...entry });

@@ -13,6 +13,10 @@ export interface Pump {
   ready(answered: Answered): void;
   /** Nothing is delivered or recorded any more. */
   stop(): void;
+  /** Completions handed over so far, those of earlier stretches included. */
+  readonly delivered: number;
+  /** Whether all that is ready was handed over. */
+  readonly isEmpty: boolean;
 }
 
 export interface PumpOptions {
@@ -20,12 +24,14 @@ export interface PumpOptions {
   readonly log: RunLog;
   /** The guest's clock never goes back. */
   readonly startMs: number;
+  /** Completions that were handed over in earlier stretches of the run. Default 0. */
+  readonly delivered?: number;
   readonly deliver: (completions: readonly GuestCompletion[]) => void;
 }
 
-export function createPump({ clock, log, startMs, deliver }: PumpOptions): Pump {
+export function createPump({ clock, log, startMs, delivered = 0, deliver }: PumpOptions): Pump {
   let waiting: Answered[] = [];
-  let ord = 0;
+  let ord = delivered;
   let lastMs = startMs;
   let isScheduled = false;
   let stopped = false;
@@ -61,6 +67,12 @@ export function createPump({ clock, log, startMs, deliver }: PumpOptions): Pump 
     stop() {
       stopped = true;
       waiting = [];
+    },
+    get delivered() {
+      return ord;
+    },
+    get isEmpty() {
+      return waiting.length === 0;
     },
   };
 }

@@ -1,6 +1,8 @@
 import { CallgateError } from "@callgate/contract";
 import type { CallError, CallSummary, DeliveredCall, Digest, GuestCompletion, JournalEntry, RecordedValue, RunRecord } from "@callgate/contract";
 import { guestErrorOf } from "./guest-error.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+import type { RecordedCall } from "./recorded-calls.ts";
 
 type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { kind: Kind }>;
 
@@ -45,7 +47,7 @@ export function readRecordedRun(run: RunRecord, entries: readonly JournalEntry[]
     completions: delivered.map((entry) => ({ seq: entry.seq, atMs: entry.atMs, call: entry.call, result: resultOf(run, entry, ended.get(entry.seq)) })),
     issued: issuedCalls(entries),
     valueDigest: kept?.kind === "result" ? kept.value.digest : undefined,
-    calls: summaries(entries, ended),
+    calls: summaries(entries),
   };
 }
 
@@ -60,8 +62,13 @@ function resultOf(run: RunRecord, { seq, call, answer }: Entry<"delivered">, end
     return JSON.parse(answer.clear.json) as GuestCompletion["result"];
   }
   if (ended === undefined) throw unavailable(run, `the end of call ${seq} (${call.tool}) was never recorded`);
-  if (ended.outcome !== "ok") return { kind: "error", error: guestErrorOf(errorOf(run, ended, call.tool)) };
-  if (ended.result?.clear === undefined) throw unavailable(run, `the result of call ${seq} (${call.tool}) is not kept any more`);
+  return resultOfEnded(run, ended, call.tool);
+}
+
+/** What a program is told of a call by its record. */
+export function resultOfEnded(run: RunRecord, ended: Entry<"call-ended">, tool: string): GuestCompletion["result"] {
+  if (ended.outcome !== "ok") return { kind: "error", error: guestErrorOf(errorOf(run, ended, tool)) };
+  if (ended.result?.clear === undefined) throw unavailable(run, `the result of call ${ended.seq} (${tool}) is not kept any more`);
   return { kind: "value", value: ended.result.clear };
 }
 
@@ -75,23 +82,24 @@ function errorOf(run: RunRecord, { seq, error }: Entry<"call-ended">, tool: stri
 function issuedCalls(entries: readonly JournalEntry[]): RecordedRun["issued"] {
   const issued = new Map<number, { tool: string; argsDigest: Digest | undefined; args?: RecordedValue }>();
   for (const entry of entries) {
-    if (entry.kind === "call-issued") issued.set(entry.seq, { tool: entry.tool, argsDigest: entry.args.digest, args: entry.args });
+    if (entry.kind === "call-issued" && entry.compensates === undefined) issued.set(entry.seq, { tool: entry.tool, argsDigest: entry.args.digest, args: entry.args });
     else if (entry.kind === "call-refused") issued.set(entry.seq, { tool: entry.tool, argsDigest: undefined });
   }
   return issued;
 }
 
 /** In issue order: a read is written down when it ends. */
-function summaries(entries: readonly JournalEntry[], ended: ReadonlyMap<number, Entry<"call-ended">>): CallSummary[] {
-  const bySeq = new Map<number, CallSummary>();
-  for (const entry of entries) {
-    if (entry.kind === "call-issued") bySeq.set(entry.seq, summaryOf(entry, ended.get(entry.seq)));
-    else if (entry.kind === "call-refused") bySeq.set(entry.seq, { id: String(entry.seq), tool: entry.tool, effect: "write", outcome: "cancelled", effectStatus: "none", durationMs: 0 });
-  }
-  return [...bySeq].sort(([a], [b]) => a - b).map(([, summary]) => summary);
+export function summaries(entries: readonly JournalEntry[]): CallSummary[] {
+  const calls = [...readRecordedCalls(entries, [])].sort(([a], [b]) => a - b);
+  return calls.flatMap(([seq, call]): CallSummary[] => {
+    if (call.issued?.compensates !== undefined) return [];
+    if (call.issued !== undefined) return [summaryOf(call.issued, call)];
+    const refused = call.refused ? entries.find((entry) => entry.kind === "call-refused" && entry.seq === seq) : undefined;
+    return refused?.kind === "call-refused" ? [{ id: String(seq), tool: refused.tool, effect: "write", outcome: "cancelled", effectStatus: "none", durationMs: 0 }] : [];
+  });
 }
 
-function summaryOf({ callId, tool, effect }: Entry<"call-issued">, end: Entry<"call-ended"> | undefined): CallSummary {
-  if (end === undefined) return { id: callId, tool, effect, outcome: "cancelled", effectStatus: effect === "read" ? "none" : "unknown", durationMs: 0 };
-  return { id: callId, tool, effect, outcome: end.outcome, effectStatus: end.effectStatus, durationMs: end.durationMs, ...(end.error === undefined ? {} : { error: end.error }) };
+function summaryOf({ callId, tool, effect }: Entry<"call-issued">, { ended, effectStatus, past }: RecordedCall): CallSummary {
+  if (ended === undefined) return { id: callId, tool, effect, outcome: "cancelled", effectStatus: effect !== "read" && past.begun ? "unknown" : "none", durationMs: 0 };
+  return { id: callId, tool, effect, outcome: ended.outcome, effectStatus: effectStatus ?? ended.effectStatus, durationMs: ended.durationMs, ...(ended.error === undefined ? {} : { error: ended.error }) };
 }

@@ -21,8 +21,10 @@ export interface ReplayScript {
 export interface ReplayScriptOptions {
   readonly recorded: RecordedRun;
   readonly deliver: (completions: readonly GuestCompletion[]) => void;
-  /** A difference was found, or the record ends here although the program does not. */
+  /** A difference was found. */
   readonly stop: () => void;
+  /** The record ends here although the program does not. */
+  readonly atEnd: () => void;
 }
 
 /** True when the program came to its end by itself, so that its record is whole. */
@@ -30,7 +32,7 @@ export function endedByItself({ run }: RecordedRun): boolean {
   return run.status === "completed" || run.status === "failed";
 }
 
-export function createReplayScript({ recorded, deliver, stop }: ReplayScriptOptions): ReplayScript {
+export function createReplayScript({ recorded, deliver, stop, atEnd }: ReplayScriptOptions): ReplayScript {
   const { completions } = recorded;
   const expected = expectedCalls(recorded);
   const issued = new Set<number>();
@@ -64,7 +66,7 @@ export function createReplayScript({ recorded, deliver, stop }: ReplayScriptOpti
         const { seq, call } = waited;
         return diverge({ seq, recorded: shown(call), replayed: null, message: `The recorded run issued call ${seq} (${nameOf(call)}) by now; the replayed program waits without it` });
       }
-      if (!endedByItself(recorded)) return stop();
+      if (!endedByItself(recorded)) return atEnd();
       diverge({ seq: issued.size, recorded: { end: recorded.run.status }, replayed: { end: "waiting" }, message: `The recorded run ended here (${recorded.run.status}); the replayed program waits for something that was never answered` });
     },
     get divergence() {

@@ -1,14 +1,15 @@
 import { CallgateError } from "@callgate/contract";
-import type { GuestEnd, GuestJob, Principal, ReplayResult, RunError, RunRecord, RunStart, RunStatus, SandboxDriver } from "@callgate/contract";
+import type { Principal, ReplayResult, RunError, RunRecord, RunStart, RunStatus, SandboxDriver } from "@callgate/contract";
 import { newRunId } from "../lib/new-id.ts";
 import type { RunDraft } from "../result/shape-run.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { driveGuest } from "./drive-guest.ts";
-import { readEnd } from "./execute.ts";
+import { missingCall, readEnd } from "./execute.ts";
 import type { Executed } from "./execute.ts";
 import { keepValue, shapeAndRecord } from "./finish-run.ts";
 import { createOutputSink } from "./guest-output.ts";
 import { createKeptValues } from "./kept-values.ts";
+import { recordedJob } from "./recorded-job.ts";
 import { readRecordedRun, unavailable } from "./recorded-run.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import { createReplayScript, endedByItself } from "./replay-script.ts";
@@ -16,7 +17,7 @@ import type { Divergence } from "./replay-script.ts";
 import { tellEnd } from "./run-error.ts";
 import type { ToldEnd } from "./run-error.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
-import { createNotices } from "./run-scope.ts";
+import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { driverFor } from "./runner.ts";
 import { createTokenMeter } from "./token-meter.ts";
@@ -60,11 +61,11 @@ function openReplay(seams: RunSeams, { run }: RecordedRun, view: CatalogView): R
   const notices = createNotices([`This is a replay of ${run.runId} with its recorded answers: no tool was called, nothing was changed`]);
   if (run.status === "running") notices.add("The recorded run never ended: its process was lost, or it still goes on");
   const lease = firstLease(runId);
-  const log = createRunLog(seams.journal, lease, (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`));
+  const log = createRunLog(seams.journal, lease, { degraded: (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`) });
   const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices };
+  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices, signals: { heard: () => undefined }, fence: createFence() };
 }
 
 interface Played extends Pick<Executed, "end" | "value" | "output"> {
@@ -82,8 +83,8 @@ interface Playing {
 async function play(scope: RunScope, { recorded, driver, signal }: Playing): Promise<Played> {
   const stop = (): void => guest.stop({ kind: "cancelled" });
   const output = createOutputSink(scope, { textTooLarge: stop });
-  const script = createReplayScript({ recorded, deliver: (completions) => guest.deliver(completions), stop });
-  const guest = driveGuest(driver, jobOf(scope, recorded), { calls: (calls) => script.issued(calls), output: (said) => output.take(said), blocked: (delivered) => script.blocked(delivered) });
+  const script = createReplayScript({ recorded, deliver: (completions) => guest.deliver(completions), stop, atEnd: stop });
+  const guest = driveGuest(driver, recordedJob(scope, recorded), { calls: (calls) => script.issued(calls), output: (said) => output.take(said), blocked: (delivered) => script.blocked(delivered) });
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   const ended = readEnd(await guest.ended, scope.limits.resultBytes);
@@ -91,27 +92,6 @@ async function play(scope: RunScope, { recorded, driver, signal }: Playing): Pro
   if (signal.aborted) throw signal.reason instanceof CallgateError ? signal.reason : new CallgateError("REPLAY_UNAVAILABLE", `The replay of ${recorded.run.runId} was cancelled`);
   const cutShort = ended.end.kind === "cancelled" && script.divergence === undefined && !endedByItself(recorded);
   return { ...ended, output, divergence: script.divergence ?? (cutShort ? undefined : missingCall(ended.end, script.missing())), cutShort };
-}
-
-/** A guest that was ended by a limit is compared by that, not by what it did not come to. */
-function missingCall(end: GuestEnd, missing: Divergence | undefined): Divergence | undefined {
-  return end.kind === "returned" || end.kind === "threw" || end.kind === "stalled" ? missing : undefined;
-}
-
-function jobOf({ view, runId, limits }: RunScope, { run, checked }: RecordedRun): GuestJob {
-  const same = checked.modulesDigest === view.modulesDigest;
-  const modules = same ? view.modules : modulesOf(Object.keys(checked.interfaces ?? {}));
-  return { runId, language: run.language ?? "typescript", code: checked.code, modules, modulesDigest: same ? view.modulesDigest : JSON.stringify(modules), seed: run.seed, startMs: run.startedAtMs, limits };
-}
-
-/** The catalog has changed since: the tools the program could reach are enough. */
-function modulesOf(names: readonly string[]): GuestJob["modules"] {
-  const members = new Map<string, string[]>();
-  for (const name of names) {
-    const dot = name.indexOf(".");
-    members.set(name.slice(0, dot), [...(members.get(name.slice(0, dot)) ?? []), name.slice(dot + 1)]);
-  }
-  return [...members].map(([namespace, tools]) => ({ namespace, tools }));
 }
 
 interface Ends {

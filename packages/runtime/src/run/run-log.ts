@@ -1,19 +1,24 @@
-import type { Durability, Journal, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
+import { CallgateError } from "@callgate/contract";
+import type { Durability, Journal, JournalEntry, RunFinish, RunLease, RunStart, Suspension } from "@callgate/contract";
 
 /**
  * A run's own part of the journal. Never throws: what cannot be written is kept for the next try and told once. Whether a
  * write of a tool may go on without a journal is the broker's to judge; a run of reads goes on.
  */
 export interface RunLog {
-  begin(start: RunStart): void;
+  begin(start: RunStart, options?: { readonly leaseMs?: number }): void;
   /** Written with the next flush. */
   add(entry: JournalEntry): void;
   /** Asks for everything so far to be written. */
   flush(): void;
   /** Something of this run that others are writing. Must not reject. */
   follow(recording: Promise<void>): void;
+  /** Gives the run up until what it waits for has come. False when that could not be written: its lease will end. */
+  suspend(suspension: Suspension): Promise<boolean>;
   /** Resolves once everything of the run is written, or could not be. */
   finish(finish: RunFinish): Promise<void>;
+  /** The same without an end. */
+  settle(): Promise<void>;
 }
 
 /** Beyond this the oldest entries of a journal that is gone are given up. */
@@ -24,8 +29,15 @@ export function firstLease(runId: string): RunLease {
   return { runId, epoch: 1 };
 }
 
+export interface RunLogHearing {
+  /** The journal could not be written. Told once. */
+  readonly degraded: (message: string) => void;
+  /** Another owner has the run. */
+  readonly fenced?: () => void;
+}
+
 /** @param lease under which everything is written; a run that begins has its `firstLease` */
-export function createRunLog(journal: Journal, lease: RunLease, onDegraded: (message: string) => void): RunLog {
+export function createRunLog(journal: Journal, lease: RunLease, hearing: RunLogHearing): RunLog {
   let waiting: JournalEntry[] = [];
   const recordings = new Set<Promise<unknown>>();
   let told = false;
@@ -40,7 +52,8 @@ export function createRunLog(journal: Journal, lease: RunLease, onDegraded: (mes
       await write();
       return true;
     } catch (error) {
-      if (!told) onDegraded(error instanceof Error ? error.message : String(error));
+      if (CallgateError.is(error) && error.code === "RUN_FENCED") hearing.fenced?.();
+      else if (!told) hearing.degraded(error instanceof Error ? error.message : String(error));
       told = true;
       return false;
     }
@@ -54,14 +67,25 @@ export function createRunLog(journal: Journal, lease: RunLease, onDegraded: (mes
   }
 
   return {
-    begin(start) {
-      follow(attempt(() => journal.begin(start)));
+    begin(start, options) {
+      follow(attempt(() => journal.begin(start, options)));
     },
     add(entry) {
       waiting.push(entry);
     },
     flush: () => follow(write("later")),
     follow,
+    async suspend(suspension) {
+      follow(write("lazy"));
+      const suspended = attempt(() => journal.suspend(lease, suspension));
+      follow(suspended);
+      await Promise.all(recordings);
+      return await suspended;
+    },
+    async settle() {
+      follow(write("lazy"));
+      await Promise.all(recordings);
+    },
     async finish(finish) {
       // All asked for in one turn, so that they share a transaction.
       follow(write("lazy"));

@@ -1,4 +1,4 @@
-import type { Lane, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
+import type { Lane, OnFailure, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
 import type { CatalogView } from "./catalog-view.ts";
 
 /** One run as the gate asks for it: everything is decided. */
@@ -19,4 +19,8 @@ export interface RunRequest {
   readonly startedMs: number;
   /** False for a check alone. */
   readonly recorded: boolean;
+  readonly onFailure: OnFailure;
+  readonly suspendAfterMs: number;
+  /** Aborts when the run is to be left to another process. */
+  readonly leave?: AbortSignal;
 }

@@ -3,6 +3,7 @@ import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import type { LiveRuns } from "./live-runs.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** What every run reaches the world through. */
@@ -19,6 +20,11 @@ export interface RunSeams {
   observe(runId: string, observer: (event: GateEvent) => void): () => void;
   tokenCounter(): Promise<TokenCounter>;
   readonly settleGraceMs: number;
+  /** How long a run stays ours without a sign of life. */
+  readonly leaseMs: number;
+  readonly live: LiveRuns;
+  /** How long a guest that only waits is kept, where a caller says nothing. */
+  readonly suspendAfterMs: number;
 }
 
 /** One run under way: whose it is, what it may see, and where it is written down. */
@@ -36,6 +42,22 @@ export interface RunScope {
   readonly log: RunLog;
   /** Things worth saying that are no error. Added to while the run goes on. */
   readonly notices: Notices;
+  /** Numbers of result handles that earlier stretches took. */
+  readonly resultsBefore?: number;
+  /** Told when something may have been said to the run; whoever waits for that listens. */
+  readonly signals: { heard: () => void };
+  /** Aborts once another owner has the run: nothing more is performed or written here. */
+  readonly fence: Fence;
+}
+
+export interface Fence {
+  readonly signal: AbortSignal;
+  raise(): void;
+}
+
+export function createFence(): Fence {
+  const controller = new AbortController();
+  return { signal: controller.signal, raise: () => controller.abort(new DOMException("Another owner has taken the run over", "AbortError")) };
 }
 
 export interface Notices {

@@ -1,20 +1,29 @@
 import { CallgateError } from "@callgate/contract";
-import type { CheckReport, GuestJob, Principal, ProgramLanguage, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import type { CheckReport, Clock, GuestJob, Principal, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import type { EarlierPrograms } from "./earlier-programs.ts";
+import { canCompensate, compensate } from "./compensate.ts";
+import type { Compensation } from "./compensate.ts";
 import { execute } from "./execute.ts";
+import type { Executed } from "./execute.ts";
 import { finishRun, rejectRun } from "./finish-run.ts";
+import type { FinishOptions } from "./finish-run.ts";
+import { keepLease } from "./keep-lease.ts";
+import { recordedJob } from "./recorded-job.ts";
+import type { ResumePoint } from "./resume-point.ts";
 import { hintDiagnostics } from "./run-error.ts";
 import type { RunRequest } from "./run-request.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
-import { createNotices } from "./run-scope.ts";
+import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
 export interface Runner {
   /** Checks, runs, settles, shapes. What a program can end in is a value; rejects with CHECKER_FAILED or USAGE only. */
   run(request: RunRequest): Promise<RunResult>;
+  /** Goes on with a run that is ours, from where its record ends. */
+  resume(scope: RunScope, request: RunRequest, from: { readonly driver: SandboxDriver; readonly point: ResumePoint }): Promise<RunResult>;
   /** Checks only; nothing is recorded. */
   check(request: RunRequest): Promise<RunResult>;
 }
@@ -47,16 +56,54 @@ export function createRunner(options: RunnerOptions): Runner {
       noteCheck(scope, report);
       if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
       options.earlier.add(request.principal, { runId: scope.runId, text: request.program });
-      const executed = await execute(scope, { driver, job: jobOf(scope, request, report.code), signal: request.signal, reader: options.reader(request.principal) });
-      return await finishRun(scope, request, { executed, report, definedBefore: (name) => options.earlier.definedBefore(request.principal, name) });
+      return await carryOut(options, scope, { request, driver, job: jobOf(scope, request, report.code), report });
+    },
+    async resume(scope, request, { driver, point }) {
+      const { recorded } = point;
+      const { checked } = recorded;
+      const report: FinishOptions["report"] = { form: checked.form ?? "script", diagnostics: checked.diagnostics, repairs: checked.repairs, lineOffset: checked.lineOffset ?? 0, shiftedLines: checked.shiftedLines ?? [] };
+      return await carryOut(options, scope, { request, driver, job: recordedJob(scope, recorded), report, resumed: point });
     },
     async check(request) {
       const report = await checkProgram(request);
       const diagnostics = hintDiagnostics(report.diagnostics, options.earlier, request.principal);
-      const scope = scopeOf(seams, request);
+      const scope = newScope(seams, request);
       return await rejectRun(scope, { ...request, recorded: false }, { ...report, diagnostics });
     },
   };
+}
+
+interface Carrying {
+  readonly request: RunRequest;
+  readonly driver: SandboxDriver;
+  readonly job: GuestJob;
+  readonly report: FinishOptions["report"];
+  readonly resumed?: ResumePoint;
+}
+
+/** Executes a checked program under its lease, and records and tells what came of it. */
+async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunScope, { request, driver, job, report, resumed }: Carrying): Promise<RunResult> {
+  const release = keepLease(scope);
+  const { suspendAfterMs, leave } = request;
+  return await seams.live.during(scope, async () => {
+    try {
+      const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
+      const compensation = await undoIfFailed(scope, request, executed);
+      return await finishRun(scope, request, { executed, report, definedBefore: (name) => earlier.definedBefore(request.principal, name), ...(compensation === undefined ? {} : { compensation }) });
+    } finally {
+      release();
+    }
+  });
+}
+
+/** What is undone of a run that came to a bad end. One that diverged is left for a person: its record is in question. */
+async function undoIfFailed(scope: RunScope, { onFailure }: RunRequest, { end, suspension, divergence, calls }: Executed): Promise<Compensation | undefined> {
+  if (end.kind === "returned" || suspension !== undefined || divergence !== undefined || scope.fence.signal.aborted || onFailure === "keep") return undefined;
+  const done = calls.filter((call) => call.effect !== "read" && call.end?.effectStatus === "done");
+  if (!canCompensate(scope, done.map(({ tool }) => tool))) return undefined;
+  await scope.log.settle();
+  const entries = await scope.seams.journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
+  return await compensate(scope, entries, new AbortController().signal);
 }
 
 export function driverFor(drivers: readonly SandboxDriver[], language: ProgramLanguage): SandboxDriver {
@@ -68,21 +115,28 @@ export function driverFor(drivers: readonly SandboxDriver[], language: ProgramLa
   return found;
 }
 
-function scopeOf(seams: RunSeams, request: RunRequest): RunScope {
-  const { view, principal, lane, taskId, limits } = request;
+function newScope(seams: RunSeams, request: RunRequest): RunScope {
   const startedAtMs = seams.clock.now();
-  const runId = newRunId(startedAtMs, seams.random);
+  return scopeOf(seams, request, { lease: firstLease(newRunId(startedAtMs, seams.random)), startedAtMs });
+}
+
+/** What is known of a run that is driven under this lease. */
+export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAtMs }: Pick<RunScope, "lease" | "startedAtMs">): RunScope {
+  const { view, principal, lane, taskId, limits } = request;
   const notices = createNotices(request.notices);
-  const lease = firstLease(runId);
-  const log = createRunLog(seams.journal, lease, (message) => {
-    notices.add(`The journal could not be written, so this run may not be explained or replayed later: ${seams.redactor.text(message)}`);
-    seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) });
+  const fence = createFence();
+  const log = createRunLog(seams.journal, lease, {
+    degraded(message) {
+      notices.add(`The journal could not be written, so this run may not be explained or replayed later: ${seams.redactor.text(message)}`);
+      seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) });
+    },
+    fenced: () => fence.raise(),
   });
-  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices, fence, signals: { heard: () => undefined } };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
-  const scope = scopeOf(seams, request);
+  const scope = newScope(seams, request);
   const { startedAtMs } = scope;
   const start: RunStart = {
     runId: scope.runId,
@@ -100,8 +154,9 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     policyVersion: seams.policy.version,
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     budgetTokens: request.budgetTokens,
+    onFailure: request.onFailure,
   };
-  scope.log.begin(start);
+  scope.log.begin(start, { leaseMs: seams.leaseMs });
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program" });
   return scope;
 }
@@ -139,3 +194,24 @@ async function failCheck(scope: RunScope, request: RunRequest, fault: unknown): 
   throw fault;
 }
 
+/** What a run asked for, as its record tells it. */
+export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }: Pick<RunRequest, "view" | "budgetTokens" | "signal"> & { readonly clock: Clock }): RunRequest {
+  const { programText, principal, language, lane, limits, taskId, seed, startedAtMs, onFailure } = run;
+  return {
+    program: programText ?? "",
+    view,
+    principal,
+    language: language ?? "typescript",
+    lane,
+    limits,
+    budgetTokens: run.budgetTokens ?? budgetTokens,
+    taskId,
+    seed,
+    signal,
+    notices: [],
+    startedMs: clock.monotonic() - Math.max(0, clock.now() - startedAtMs),
+    recorded: true,
+    onFailure: onFailure ?? "compensate",
+    suspendAfterMs: Number.POSITIVE_INFINITY,
+  };
+}

@@ -12,7 +12,7 @@ import { createRandom, installRandom } from "./random.ts";
 import { render } from "./render.ts";
 import { installTimers } from "./timers.ts";
 import { ToolError } from "./tool-error.ts";
-import { createResults, createTools } from "./tools.ts";
+import { createResults, createSleep, createTools, createWaitFor } from "./tools.ts";
 
 /** Called by the worker, in the order of `entries`. */
 export type GuestEntries = readonly [
@@ -27,7 +27,7 @@ export type GuestEntries = readonly [
 
 /**
  * Builds the guest's world out of one host function. Runs once, before the snapshot is taken; nothing in it knows a
- * run. What programs can reach of it: `tools`, `results`, `console`, `text`, `progress`, timers, `crypto`, `ToolError`.
+ * run. What programs can reach of it: `tools`, `results`, `console`, `text`, `progress`, `sleep`, `waitFor`, timers, `crypto`, `ToolError`.
  */
 export function boot(emit: Emit): GuestEntries {
   const calls = createCalls(emit);
@@ -44,6 +44,8 @@ export function boot(emit: Emit): GuestEntries {
   installLazy(emit);
   defineGlobal("ToolError", ToolError);
   defineGlobal("results", createResults(calls));
+  defineGlobal("sleep", createSleep(calls));
+  defineGlobal("waitFor", createWaitFor(calls));
   defineGlobal("text", function text(value: unknown) {
     emit(emitted.text, stringify(render(value)));
   });

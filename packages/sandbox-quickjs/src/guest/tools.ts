@@ -38,6 +38,31 @@ export function createResults(calls: Calls): object {
   });
 }
 
+/** `sleep(ms)` or `sleep(date)`: the run may be suspended meanwhile. */
+export function createSleep(calls: Calls): (until: unknown) => Promise<unknown> {
+  return function sleep(until: unknown) {
+    return calls.issue(emitted.builtin, "sleep", typeof until === "number" ? { ms: until } : { untilMs: timeOf(until) });
+  };
+}
+
+/** `waitFor(event, options?)`: what somebody outside sends to the run under that name. */
+export function createWaitFor(calls: Calls): (event: unknown, options?: object) => Promise<unknown> {
+  return function waitFor(event: unknown, options?: object) {
+    return calls.issue(emitted.builtin, "wait_for", withOptions({ event }, options));
+  };
+}
+
+const getTime = uncurry(Date.prototype.getTime);
+
+/** Of a Date; anything else is passed on, and refused by the host. */
+function timeOf(until: unknown): unknown {
+  try {
+    return getTime(until as Date);
+  } catch {
+    return until;
+  }
+}
+
 function withOptions(base: object, options: object | undefined): object {
   return options === undefined ? base : { ...options, ...base };
 }

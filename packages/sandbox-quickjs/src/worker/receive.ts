@@ -65,7 +65,7 @@ function receiveCall(state: GuestState, kind: number, values: Pointer): 0 | 1 | 
   const args = { json, tagged: numberAt(values, 2) === 1 };
   const seq = state.nextSeq++;
   state.open.set(seq, "call");
-  state.calls.push(kind === emitted.tool ? { kind: "tool", seq, tool: name, args } : { kind: "builtin", seq, name: name as "search", args });
+  state.calls.push(kind === emitted.tool ? { kind: "tool", seq, tool: name, args } : { kind: "builtin", seq, name: name as "search", args, atMs: state.nowMs });
   return 1;
 }
 
@@ -73,7 +73,7 @@ function receiveTimer(state: GuestState, delayMs: number): 0 | 1 {
   if (state.end !== undefined || isSettled(state)) return 0;
   const seq = state.nextSeq++;
   state.open.set(seq, "timer");
-  state.calls.push({ kind: "timer", seq, delayMs });
+  state.calls.push({ kind: "timer", seq, delayMs, atMs: state.nowMs });
   return 1;
 }
 

@@ -1,0 +1,95 @@
+import { decodeValue } from "@callgate/contract";
+import type { EffectStatus, JournalEntry } from "@callgate/contract";
+import { race } from "../lib/race.ts";
+import { authorise } from "./authorise.ts";
+import type { CallScope, Ended, Known, ReadyCall } from "./call.ts";
+import type { ParkedCall } from "./call-past.ts";
+import { ended, withEffect } from "./ended.ts";
+import { flushIntent } from "./intent.ts";
+import { createToolContext } from "./tool-context.ts";
+import { okOutcome, validateOutput } from "./validate-output.ts";
+
+/** `again`: under the same key, for that changes nothing more. `anew`: it never took place, so it passes every stage. */
+export type Recovered = Ended | ParkedCall | { readonly kind: "goes_on"; readonly how: "again" | "anew" };
+
+type Resolved = Extract<JournalEntry, { kind: "call-resolved" }>;
+
+/**
+ * Decides about a write that was let through before its process was lost, so that nobody knows whether it took place
+ * (DESIGN P5). It is never silently repeated: a person has said what became of it, or the tool is asked, or repeating it
+ * changes nothing more; else it waits for a person.
+ */
+export async function recover(call: ReadyCall): Promise<Recovered> {
+  const said = call.request.past?.said;
+  if (said?.kind === "resolution") {
+    noteResolved(call, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
+    if (!said.happened) return { kind: "goes_on", how: "anew" };
+    return await happened(call, said.output?.clear === undefined ? undefined : decodeValue(said.output.clear));
+  }
+  const found = await reconcile(call);
+  if (found.kind === "happened") {
+    noteResolved(call, { effectStatus: "done", how: "reconciled" });
+    return await happened(call, found.output);
+  }
+  if (found.kind === "did_not_happen") {
+    noteResolved(call, { effectStatus: "none", how: "reconciled" });
+    return { kind: "goes_on", how: "anew" };
+  }
+  if (call.signal.aborted) return abandoned(call, { tool: call.tool.name, effect: call.effect });
+  if (call.tool.tool.idempotent !== true || authorise(call).kind === "deny") return awaitPerson(call, call.tool.name, call.argsSummary);
+  noteResolved(call, { effectStatus: "unknown", how: "repeated" });
+  // The repetition is on record before it begins; whoever lost the run cannot write that down, and so does not repeat.
+  return (await flushIntent(call, "full")) ?? { kind: "goes_on", how: "again" };
+}
+
+/** The same for a call whose tool or arguments are not valid any more: only a person can tell. */
+export function recoverBlind(scope: CallScope, known: Known, why: Ended): Ended | ParkedCall {
+  const said = scope.request.past?.said;
+  if (said?.kind !== "resolution") return scope.signal.aborted ? abandoned(scope, known) : awaitPerson(scope, known.tool, null);
+  noteResolved(scope, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
+  if (!said.happened) return why;
+  const wire = said.output?.clear ?? { json: '{"$cg":"undefined"}', tagged: true };
+  return { kind: "ended", outcome: okOutcome(wire, [], "done"), wire, cached: false, attempts: 0 };
+}
+
+/** The run was ended while the call could not be settled. */
+export function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, "tool" | "effect">): Ended {
+  const begun = effect !== "read" && (request.past?.begun === true || request.past?.job !== undefined);
+  const effectStatus: EffectStatus = begun ? "unknown" : "none";
+  return ended({ outcome: "cancelled", code: "CANCELLED", tool, message: withEffect(`The run was ended before the call of ${tool} could be settled`, effect, effectStatus), effectStatus });
+}
+
+/** A repetition that did not come to a good end does not lift the doubt about the first try. */
+export function inDoubtStill(call: ReadyCall, end: Ended | ParkedCall): Ended | ParkedCall {
+  if (end.kind !== "ended" || end.outcome.kind === "ok" || end.outcome.effectStatus !== "none") return end;
+  const { error } = end.outcome;
+  return { ...end, outcome: { ...end.outcome, effectStatus: "unknown", error: { ...error, message: withEffect(error.message.replace(/ Nothing was changed\.$/, ""), call.effect, "unknown") } } };
+}
+
+function awaitPerson({ request }: CallScope, tool: string, argsSummary: ReadyCall["argsSummary"]): ParkedCall {
+  return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, tool, argsSummary }, past: { issued: true, begun: true } };
+}
+
+function noteResolved({ seams, record, request }: CallScope, resolved: Pick<Resolved, "effectStatus" | "how" | "by">): void {
+  const atMs = seams.clock.now();
+  record.add({ kind: "call-resolved", atMs, seq: request.seq, ...resolved });
+  const { effectStatus, how } = resolved;
+  seams.emit({ kind: "call-resolved", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: request.tool, effectStatus, how });
+}
+
+async function happened(call: ReadyCall, value: unknown): Promise<Ended> {
+  return await validateOutput(call, { kind: "performed", value, artifacts: [], attempts: 0 });
+}
+
+/** What the tool itself finds out. A hook that fails has found out nothing. */
+export async function reconcile(call: ReadyCall): Promise<{ readonly kind: "happened"; readonly output: unknown } | { readonly kind: "did_not_happen" | "unknown" }> {
+  const { tool } = call.tool;
+  if (tool.reconcile === undefined || call.request.undo !== undefined) return { kind: "unknown" };
+  const hook = tool.reconcile.bind(tool);
+  const asked = await race(async (signal) => await hook(call.args.take(), createToolContext(call, { signal, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, signal: call.signal });
+  const answer: unknown = asked.kind === "value" ? asked.value : undefined;
+  if (typeof answer !== "object" || answer === null) return { kind: "unknown" };
+  const { kind, output } = answer as { readonly kind?: unknown; readonly output?: unknown };
+  if (kind === "happened") return { kind, output };
+  return { kind: kind === "did_not_happen" ? kind : "unknown" };
+}

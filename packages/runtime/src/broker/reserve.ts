@@ -1,0 +1,78 @@
+import type { RecordedEffect } from "@callgate/contract";
+import type { Ended, ReadyCall } from "./call.ts";
+import { ended } from "./ended.ts";
+import { reconcile } from "./recover.ts";
+import { okOutcome, validateOutput } from "./validate-output.ts";
+
+/**
+ * Takes the key of a write that may come a second time: its tool names a business key, or its task may be submitted
+ * again. Undefined: it is ours to perform. Else the write is already there, or may be, and this is what came of it.
+ */
+export async function reserve(call: ReadyCall): Promise<Ended | undefined> {
+  const { request, seams } = call;
+  if (call.effect === "read" || request.undo !== undefined || (!call.keyed && request.taskId === undefined)) return undefined;
+  const { principal, seq, callId, lease } = request;
+  const reservation = await seams.journal.reserveEffect(lease, { tenant: principal.tenant, idempotencyKey: call.idempotencyKey, seq, callId, argsDigest: call.argsDigest });
+  return reservation.kind === "reserved" ? undefined : await settleTaken(call, reservation.effect);
+}
+
+async function settleTaken(call: ReadyCall, effect: RecordedEffect): Promise<Ended | undefined> {
+  if (effect.argsDigest !== call.argsDigest) return mismatch(call);
+  if (effect.effectStatus === "done") return firstOutcome(call, effect);
+  if (effect.outcome === undefined && (await isUnderWay(call, effect))) {
+    return ended({
+      outcome: "failed",
+      code: "EFFECT_ELSEWHERE",
+      tool: call.tool.name,
+      message: `The same write is under way as call ${effect.callId}. This call did not happen; wait for that one instead of repeating it.`,
+      retryable: true,
+      details: { callId: effect.callId },
+    });
+  }
+  return await settleUnknown(call, effect);
+}
+
+async function isUnderWay({ seams, request }: ReadyCall, { runId }: RecordedEffect): Promise<boolean> {
+  const run = await seams.journal.readRun(request.principal.tenant, runId);
+  return run?.status === "running" || run?.status === "suspended";
+}
+
+/** The first try may have taken place. Repeating it is safe, or the tool can tell, or a person has to. */
+async function settleUnknown(call: ReadyCall, effect: RecordedEffect): Promise<Ended | undefined> {
+  if (call.tool.tool.idempotent === true) return undefined;
+  const found = await reconcile(call);
+  if (found.kind === "happened") return { ...(await validateOutput(call, { kind: "performed", value: found.output, artifacts: [], attempts: 0 })), cached: true };
+  return ended({
+    outcome: "failed",
+    code: "EFFECT_UNKNOWN",
+    tool: call.tool.name,
+    message: `The same write was tried before as call ${effect.callId}, and it is not known whether it took effect. This call did not happen. Find out with a read, or let a person settle it: callgate runs resolve ${effect.callId} --happened or --did-not.`,
+    details: { callId: effect.callId },
+  });
+}
+
+function firstOutcome(call: ReadyCall, { callId, result, artifacts }: RecordedEffect): Ended {
+  const wire = result?.clear;
+  if (wire !== undefined) {
+    const notice = `${call.tool.name} had already taken place as call ${callId}; its outcome was returned, nothing was done again`;
+    return { kind: "ended", outcome: okOutcome(wire, artifacts, "done"), wire, cached: true, attempts: 0, notice };
+  }
+  return ended({
+    outcome: "failed",
+    code: "EFFECT_ELSEWHERE",
+    tool: call.tool.name,
+    message: `This write already took place as call ${callId}, whose answer is not there to be returned. Nothing was done again; do not repeat it.`,
+    effectStatus: "done",
+    details: { callId },
+  });
+}
+
+/** One key, two different writes: refused. */
+export function mismatch(call: ReadyCall): Ended {
+  return ended({
+    outcome: "failed",
+    code: "IDEMPOTENCY_MISMATCH",
+    tool: call.tool.name,
+    message: `${call.tool.name} was already called with this business key and other arguments. This call did not happen; use another key, or the arguments of the first.`,
+  });
+}

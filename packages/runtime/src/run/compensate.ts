@@ -1,0 +1,87 @@
+import { decodeValue } from "@callgate/contract";
+import type { JournalEntry, RunResult } from "@callgate/contract";
+import type { PerformedCall } from "../broker/call.ts";
+import { isParked } from "../broker/is-ended.ts";
+import type { ParkedCall } from "../broker/call-past.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+import type { RecordedCall } from "./recorded-calls.ts";
+import type { RunScope } from "./run-scope.ts";
+
+export type Compensation = NonNullable<RunResult["compensation"]>;
+type Remaining = Compensation["remaining"][number];
+
+/** Calls that undo others are numbered from here: the call they undo, added. Programs never come so far. */
+const undoSeqFrom = 1_000_000_000;
+
+/**
+ * Undoes what a run has done, in reverse order, as far as its tools declare how (DESIGN P7). Each step is a call of its
+ * own: it passes the broker like any write and is on record, so that whoever goes on after a crash undoes nothing twice.
+ *
+ * @param entries the record with its clear values
+ */
+export async function compensate(scope: RunScope, entries: readonly JournalEntry[], signal: AbortSignal): Promise<Compensation> {
+  const { journal } = scope.seams;
+  const calls = readRecordedCalls(entries, await journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }));
+  const undone: string[] = [];
+  const remaining: Remaining[] = [];
+  for (const { seq, call } of doneInReverse(entries, calls)) {
+    const { tool, callId } = call.issued;
+    const why = await undo(scope, { seq, call, before: calls.get(undoSeqFrom + seq), signal });
+    if (why === undefined) undone.push(callId);
+    else remaining.push({ callId, tool, why });
+  }
+  return { undone, remaining };
+}
+
+/** Whether anything that a run did can be undone. Only then is it tried. */
+export function canCompensate(scope: RunScope, tools: Iterable<string>): boolean {
+  for (const tool of tools) if (scope.view.catalog.resolve(tool)?.tool.compensate !== undefined) return true;
+  return false;
+}
+
+type Issued = RecordedCall & { readonly issued: NonNullable<RecordedCall["issued"]> };
+
+/** Writes that took effect, or may have, the last that ended first. */
+function doneInReverse(entries: readonly JournalEntry[], calls: ReadonlyMap<number, RecordedCall>): readonly { readonly seq: number; readonly call: Issued }[] {
+  const endedAt = new Map(entries.flatMap((entry, index) => (entry.kind === "call-ended" ? [[entry.seq, index] as const] : [])));
+  return [...calls]
+    .flatMap(([seq, call]) => {
+      const { issued, effectStatus, past } = call;
+      if (issued === undefined || issued.effect === "read" || issued.compensates !== undefined) return [];
+      const status = effectStatus ?? (past.begun ? "unknown" : "none");
+      return status === "none" ? [] : [{ seq, call: { ...call, issued } }];
+    })
+    .sort((a, b) => (endedAt.get(b.seq) ?? Number.POSITIVE_INFINITY) - (endedAt.get(a.seq) ?? Number.POSITIVE_INFINITY) || b.seq - a.seq);
+}
+
+interface Undoing {
+  readonly seq: number;
+  readonly call: Issued;
+  /** How far an earlier try came. */
+  readonly before: RecordedCall | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Undefined when the effect is undone; else why a person has to see to it. */
+async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<string | undefined> {
+  if (before?.ended?.outcome === "ok") return undefined;
+  if ((call.effectStatus ?? "unknown") === "unknown") return "it is not known whether it took effect";
+  const { tool, args, occurrence } = call.issued;
+  const known = scope.view.catalog.resolve(tool);
+  if (known === undefined) return "its tool is gone";
+  if (known.tool.compensate === undefined) return "its tool declares no way to undo it";
+  if (args.clear === undefined) return "its arguments are not kept any more";
+  if (before?.effectStatus === "unknown") return "it is not known whether undoing it took effect";
+  const output = call.ended?.result?.clear === undefined ? undefined : decodeValue(call.ended.result.clear);
+  const { seams, view, principal, runId, lease, lane, taskId, limits } = scope;
+  const undoSeq = undoSeqFrom + seq;
+  const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };
+  const answer = await seams.broker.perform({ catalog: view.catalog, tool, args: args.clear, principal, runId, lease, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, lane, taskId, signal, limits, undo: { seq, output }, ...past });
+  return whyNot(answer, runId);
+}
+
+function whyNot(answer: PerformedCall | ParkedCall, runId: string): string | undefined {
+  if (!isParked(answer)) return answer.outcome.kind === "ok" ? undefined : `undoing it failed: ${answer.outcome.error.message}`;
+  if (answer.wait.kind !== "approval") return "it is not known whether undoing it took effect";
+  return `undoing it waits for approval ${answer.wait.question.approvalId}; once it is given, callgate runs rollback ${runId} goes on`;
+}

@@ -1,0 +1,68 @@
+import { CallgateError } from "@callgate/contract";
+import type { ApprovalQuestion, Gate, Journal, PendingApproval, Principal, RunRecord } from "@callgate/contract";
+import { readRecordedCalls } from "./recorded-calls.ts";
+
+export interface GateApprovalsOptions {
+  readonly journal: Journal;
+  readonly now: () => number;
+  readonly principal: Principal;
+  /** Something was said to a run. */
+  readonly heard: (tenant: string, runId: string) => void;
+}
+
+/** Runs that are looked through for open questions. */
+const maxRuns = 1_000;
+
+/** Questions that nobody has answered, and their answers. An answer is on disk before anyone is told of it. */
+export function createGateApprovals({ journal, now, principal, heard }: GateApprovalsOptions): Gate["approvals"] {
+  async function openOf(run: RunRecord): Promise<readonly PendingApproval[]> {
+    const { tenant } = run.principal;
+    const [entries, signals] = await Promise.all([journal.readEntries(tenant, run.runId), journal.readSignals(tenant, run.runId)]);
+    const askedAt = new Map(entries.flatMap((entry) => (entry.kind === "approval-asked" ? [[entry.question.approvalId, entry.atMs] as const] : [])));
+    return [...readRecordedCalls(entries, signals).values()].flatMap(({ past, ended }) => {
+      const { question, said } = past;
+      if (question === undefined || said !== undefined || ended !== undefined || question.expiresAtMs <= now()) return [];
+      return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs }];
+    });
+  }
+
+  async function listFor({ tenant }: Principal): Promise<readonly PendingApproval[]> {
+    const runs = await Promise.all((["suspended", "running"] as const).map((status) => journal.listRuns({ tenant, status, limit: maxRuns })));
+    const open = await Promise.all(runs.flat().map(openOf));
+    return open.flat().sort((a, b) => a.askedAtMs - b.askedAtMs);
+  }
+
+  /** The run of a question is not in its id, so the open ones are looked through; an answered one is found by its run's record. */
+  async function questionFor({ tenant }: Principal, approvalId: string): Promise<ApprovalQuestion | undefined> {
+    for (const status of ["suspended", "running", undefined] as const) {
+      for (const run of await journal.listRuns({ tenant, limit: maxRuns, ...(status === undefined ? {} : { status }) })) {
+        const waits = run.waits.find((wait) => wait.kind === "approval" && wait.question.approvalId === approvalId);
+        if (waits?.kind === "approval") return waits.question;
+        if (status === "suspended") continue;
+        const asked = (await journal.readEntries(tenant, run.runId)).find((entry) => entry.kind === "approval-asked" && entry.question.approvalId === approvalId);
+        if (asked?.kind === "approval-asked") return asked.question;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    list: async (options = {}) => await listFor(options.principal ?? principal),
+    async answer(approvalId, { approved, by, reason }, options = {}) {
+      const asker = options.principal ?? principal;
+      const question = await questionFor(asker, approvalId);
+      if (question === undefined) throw refused(`There is no question ${approvalId}; callgate approvals ls lists those that are open`, approvalId);
+      const { runId, expiresAtMs } = question;
+      const signals = await journal.readSignals(asker.tenant, runId);
+      const before = signals.find((signal) => signal.kind === "approval" && signal.approvalId === approvalId);
+      if (before === undefined && expiresAtMs <= now()) throw refused(`Nobody answered question ${approvalId} in time, so the call is denied`, approvalId);
+      const receipt = await journal.signal(asker.tenant, runId, { kind: "approval", approvalId, approved, by, atMs: now(), ...(reason === undefined ? {} : { reason }) });
+      heard(asker.tenant, runId);
+      return { known: receipt.kind === "known", approved: receipt.signal.kind === "approval" ? receipt.signal.approved : approved };
+    },
+  };
+}
+
+function refused(message: string, approvalId: string): CallgateError {
+  return new CallgateError("SIGNAL_REFUSED", message, { details: { approvalId } });
+}

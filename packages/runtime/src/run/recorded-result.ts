@@ -1,0 +1,65 @@
+import { decodeValue } from "@callgate/contract";
+import type { Handle, JournalEntry, RunError, RunRecord, RunResult } from "@callgate/contract";
+import { handleOf } from "../result/handle.ts";
+import { shapeRun } from "../result/shape-run.ts";
+import type { RunDraft } from "../result/shape-run.ts";
+import type { TokenCounter } from "../result/token-counter.ts";
+import { summaries } from "./recorded-run.ts";
+import { effectsOf } from "./run-effects.ts";
+
+type Kept = Extract<JournalEntry, { kind: "result" }>;
+
+export interface RecordedResultOptions {
+  readonly entries: readonly JournalEntry[];
+  readonly budgetTokens: number;
+  readonly counter: TokenCounter;
+  readonly notices?: readonly string[];
+}
+
+/** The result of a run as its record tells it: for whoever was not there when it ended, or asks a second time. */
+export function recordedResult(run: RunRecord, { entries, budgetTokens, counter, notices = [] }: RecordedResultOptions): RunResult {
+  const kept = entries.filter((entry) => entry.kind === "result");
+  const checked = entries.find((entry) => entry.kind === "checked");
+  const calls = summaries(entries);
+  const error = errorOf(run);
+  const goesOn = run.status === "suspended" || run.status === "running";
+  const draft: RunDraft = {
+    runId: run.runId,
+    status: run.status,
+    ...(checked?.form === undefined ? {} : { form: checked.form }),
+    ...(error === undefined ? {} : { error }),
+    text: entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : [])),
+    console: entries.flatMap((entry) => (entry.kind === "console" ? entry.entries : [])),
+    consoleDroppedBytes: entries.reduce((sum, entry) => (entry.kind === "console" ? sum + entry.droppedBytes : sum), 0),
+    diagnostics: checked?.diagnostics ?? [],
+    repairs: checked?.repairs ?? [],
+    calls,
+    artifacts: kept.flatMap(({ artifact, number }) => (artifact === undefined ? [] : [{ ...artifact, handle: handleOf(run.runId, number) }])),
+    ...(run.status === "completed" ? {} : { effects: effectsOf(calls) }),
+    ...(goesOn ? { waits: run.waits } : {}),
+    notices,
+    durationMs: Math.max(0, (run.endedAtMs ?? run.startedAtMs) - run.startedAtMs),
+  };
+  const value = kept.find(({ number }) => number === run.resultNumber);
+  const shaped = shapeRun({ draft, ...valueOf(run, value), budgetTokens, counter, keep: (label) => handleOf(run.runId, kept.find((one) => one.label === label)?.number ?? 0) });
+  const { resultTokens, ...result } = shaped;
+  return { ...result, tokens: run.tokens ?? { result: resultTokens, program: 0, direct: 0 } };
+}
+
+function valueOf({ runId }: RunRecord, kept: Kept | undefined): { readonly value?: { readonly value: unknown; readonly handle: Handle } } {
+  return kept?.value.clear === undefined ? {} : { value: { value: decodeValue(kept.value.clear), handle: handleOf(runId, kept.number) } };
+}
+
+/** Line and column are among the details of a recorded error. */
+function errorOf({ error }: RunRecord): RunError | undefined {
+  if (error === undefined) return undefined;
+  const { tool, details, ...rest } = error;
+  const { line, column, ...more } = details ?? {};
+  return {
+    ...rest,
+    ...(tool === "" ? {} : { tool }),
+    ...(Object.keys(more).length === 0 ? {} : { details: more }),
+    ...(typeof line === "number" ? { line } : {}),
+    ...(typeof column === "number" ? { column } : {}),
+  };
+}

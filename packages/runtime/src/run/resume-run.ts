@@ -1,0 +1,140 @@
+import { CallgateError } from "@callgate/contract";
+import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver } from "@callgate/contract";
+import { race } from "../lib/race.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { recordedResult } from "./recorded-result.ts";
+import { refusalsOf } from "./recorded-calls.ts";
+import { readResumePoint } from "./resume-point.ts";
+import type { ResumePoint } from "./resume-point.ts";
+import { changesSince } from "./run-changes.ts";
+import type { RunRequest } from "./run-request.ts";
+import type { RunScope, RunSeams } from "./run-scope.ts";
+import { driverFor, requestFor, scopeOf } from "./runner.ts";
+import type { Runner } from "./runner.ts";
+
+export interface ResumerOptions {
+  readonly seams: RunSeams;
+  readonly runner: Runner;
+  readonly drivers: readonly SandboxDriver[];
+  readonly viewFor: (principal: Principal) => CatalogView;
+  readonly budgetTokens: number;
+}
+
+export interface Resuming {
+  readonly signal: AbortSignal;
+  readonly suspendAfterMs: number;
+  readonly acceptChanges: boolean;
+  readonly leave?: AbortSignal;
+}
+
+/** Goes on with runs from where their record ends (DESIGN D7, D14). */
+export interface Resumer {
+  /** Until the run has ended or waits again; whoever drives it. Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE. */
+  resume(run: RunRecord, resuming: Resuming): Promise<RunResult>;
+  /** Drives a run that was claimed. Errors: RUN_NOT_RESUMABLE; the run is suspended again by then. */
+  drive(claimed: ClaimedRun, resuming: Resuming): Promise<RunResult>;
+  /** What the record says of a run. */
+  recorded(run: RunRecord): Promise<RunResult>;
+}
+
+/** How often somebody else's run is looked at. */
+const lookEveryMs = 200;
+/** A run that cannot go on because of what has changed is tried again after this. */
+const changedRetryMs = 60_000;
+/** So many times in a row a run may take its process down without getting any further. */
+const maxLosses = 5;
+
+export function createResumer(options: ResumerOptions): Resumer {
+  const { seams, runner } = options;
+  const { journal, clock } = seams;
+
+  async function recorded(run: RunRecord): Promise<RunResult> {
+    const entries = await journal.readEntries(run.principal.tenant, run.runId, { clear: true });
+    return recordedResult(run, { entries, budgetTokens: run.budgetTokens ?? options.budgetTokens, counter: await seams.tokenCounter() });
+  }
+
+  async function resume({ runId, principal }: RunRecord, resuming: Resuming): Promise<RunResult> {
+    for (;;) {
+      const here = seams.live.resultOf(runId);
+      if (here !== undefined) return await here;
+      const claimed = await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs });
+      if (claimed !== undefined) return await drive(claimed, resuming);
+      const run = await journal.readRun(principal.tenant, runId);
+      if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
+      if (run.status !== "running" && run.status !== "suspended") return await recorded(run);
+      // Another process drives it.
+      await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: lookEveryMs, signal: resuming.signal });
+      if (resuming.signal.aborted) return await recorded(run);
+    }
+  }
+
+  async function drive(claimed: ClaimedRun, resuming: Resuming): Promise<RunResult> {
+    const { run, lease } = claimed;
+    const { signal, suspendAfterMs, leave } = resuming;
+    const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
+    const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
+    const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
+    const point = orWhy(() => readResumePoint(run, entries, signals));
+    if (typeof point === "string") return await giveUp(scope, claimed, point);
+    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, claimed, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
+    if (!driver.replayable) return await giveUp(scope, claimed, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+    const changes = changesSince(run, point.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
+    if (changes.tools.length > 0 && !resuming.acceptChanges) return await refuse(scope, claimed, changes.tools);
+    tellResumed(scope, claimed, [...changes.tools, ...changes.others]);
+    for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
+    return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
+  }
+
+  /** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
+  async function refuse(scope: RunScope, { run }: ClaimedRun, changed: readonly string[]): Promise<never> {
+    const signals = await journal.readSignals(run.principal.tenant, run.runId);
+    const answered = new Set(signals.map(keyOf));
+    const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
+    await scope.log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
+    throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${run.runId} was not resumed, for what its program was checked against has changed: ${changed.join("; ")}. Nothing was performed. Resume it with acceptChanges (--accept-changes) if the program fits all the same, or cancel it.`, { details: { runId: run.runId, changes: [...changed] } });
+  }
+
+  /** A run that can never go on ends here; what it did stays as it is. */
+  async function giveUp(scope: RunScope, { run }: ClaimedRun, why: string): Promise<RunResult> {
+    const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
+    const endedAtMs = clock.now();
+    await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
+    seams.emit({ kind: "run-ended", atMs: endedAtMs, runId: run.runId, principal: run.principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
+    return await recorded((await journal.readRun(run.principal.tenant, run.runId)) ?? { ...run, status: "crashed", error });
+  }
+
+  return { resume, drive, recorded };
+}
+
+function keyOf(signal: Awaited<ReturnType<RunSeams["journal"]["readSignals"]>>[number]): string {
+  return signal.kind === "approval" ? signal.approvalId : signal.kind === "event" ? signal.name : signal.callId;
+}
+
+/** A record that cannot be replayed says why. */
+function orWhy(read: () => ResumePoint): ResumePoint | string {
+  try {
+    return read();
+  } catch (fault) {
+    if (!CallgateError.is(fault) || fault.code !== "REPLAY_UNAVAILABLE") throw fault;
+    return fault.message;
+  }
+}
+
+/** How often the run was taken over from a lost process since it last got any further. */
+function lossesOf(entries: readonly JournalEntry[]): number {
+  let losses = 0;
+  for (const entry of entries) {
+    if (entry.kind === "resumed" && entry.reason === "taken_over") losses += 1;
+    else if (entry.kind === "delivered" || entry.kind === "suspended" || entry.kind === "call-ended") losses = 0;
+  }
+  return losses;
+}
+
+function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, { reason }: ClaimedRun, changes: readonly string[]): void {
+  const atMs = seams.clock.now();
+  log.add({ kind: "resumed", atMs, epoch: lease.epoch, reason, changes });
+  log.flush();
+  seams.emit({ kind: "run-resumed", atMs, runId, principal, epoch: lease.epoch, reason, changes });
+  if (changes.length > 0) notices.add(`Since the program was checked: ${changes.join("; ")}`);
+}

@@ -1,0 +1,173 @@
+import type { Clock, RunSignal, RunWait } from "@callgate/contract";
+
+/** One thing a run waits for. */
+export interface Waiting {
+  readonly wait: RunWait;
+  /** A `setTimeout` of the program: short ones are waited for alive. */
+  readonly isTimer: boolean;
+  /** Called once: with what was said, or without when its time has come. Must not throw. */
+  readonly over: (said: RunSignal | undefined) => void;
+}
+
+/** Where everything of a run waits that only the time, or somebody outside, can bring on. Nothing else is held for it. */
+export interface WaitingRoom {
+  add(waiting: Waiting): void;
+  remove(seq: number): void;
+  /** Something may have been said to the run. */
+  look(): void;
+  /** In the order in which they were issued. */
+  readonly waits: readonly RunWait[];
+  /** Whether nobody has to be here before that time: only then may the run be left. */
+  canBeLeft(untilMs: number): boolean;
+  /** Whether it waits for more than timers of the program, whose time counts like any other. */
+  readonly isPatient: boolean;
+  drop(): void;
+}
+
+export interface WaitingRoomOptions {
+  readonly clock: Clock;
+  readonly readSignals: () => Promise<readonly RunSignal[]>;
+  /** How many events of each name the program has had; kept up here. */
+  readonly taken: Map<string, number>;
+  /** How often the journal is asked for what was said in other processes. Default 1,000. */
+  readonly lookEveryMs?: number;
+}
+
+/** Timers of the host count up to here. */
+const maxDelayMs = 0x7fff_ffff;
+
+export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
+  const waiting = new Map<number, Waiting & { timer?: { cancel(): void } }>();
+  let looking: Promise<void> | undefined;
+  let lookAgain = false;
+  let nextLook: { cancel(): void } | undefined;
+
+  function end(seq: number, said: RunSignal | undefined): void {
+    const one = waiting.get(seq);
+    if (one === undefined) return;
+    waiting.delete(seq);
+    one.timer?.cancel();
+    if (said?.kind === "event") taken.set(said.name, (taken.get(said.name) ?? 0) + 1);
+    one.over(said);
+  }
+
+  function startTimer(one: Waiting & { timer?: { cancel(): void } }): void {
+    const dueMs = dueOf(one.wait);
+    if (dueMs === undefined) return;
+    const { seq } = one.wait;
+    one.timer = clock.schedule(Math.min(maxDelayMs, Math.max(0, dueMs - clock.now())), () => {
+      if (waiting.get(seq) !== one) return;
+      if (clock.now() < dueMs) return startTimer(one);
+      if (one.wait.kind === "timer") return end(seq, undefined);
+      // What was said in time counts, though nobody has looked since.
+      look().then(() => end(seq, undefined), () => end(seq, undefined));
+    });
+  }
+
+  async function lookOnce(): Promise<void> {
+    const signals = await readSignals().catch((): readonly RunSignal[] => []); // The next look tries again.
+    for (const wait of inOrder(waiting, taken)) {
+      const said = signalFor(wait, signals);
+      if (said !== undefined) end(wait.seq, said);
+    }
+  }
+
+  function look(): Promise<void> {
+    if (looking !== undefined) {
+      lookAgain = true;
+      return looking;
+    }
+    nextLook?.cancel();
+    looking = lookOnce().then(() => {
+      looking = undefined;
+      if (lookAgain) {
+        lookAgain = false;
+        return look();
+      }
+      if (inOrder(waiting, taken).some(({ kind }) => kind !== "timer")) nextLook = clock.schedule(lookEveryMs, () => void look());
+      return undefined;
+    });
+    return looking;
+  }
+
+  return {
+    add(given) {
+      const one = { ...given };
+      waiting.set(one.wait.seq, one);
+      startTimer(one);
+      if (one.wait.kind !== "timer") void look();
+    },
+    remove(seq) {
+      waiting.get(seq)?.timer?.cancel();
+      waiting.delete(seq);
+    },
+    look() {
+      if (waiting.size > 0) void look();
+    },
+    get waits() {
+      return inOrder(waiting, taken);
+    },
+    get isPatient() {
+      return [...waiting.values()].some(({ isTimer }) => !isTimer);
+    },
+    canBeLeft(untilMs) {
+      if (waiting.size === 0) return false;
+      for (const { isTimer, wait } of waiting.values()) if (isTimer && (dueOf(wait) ?? 0) <= untilMs) return false;
+      return true;
+    },
+    drop() {
+      for (const { timer } of waiting.values()) timer?.cancel();
+      waiting.clear();
+      nextLook?.cancel();
+    },
+  };
+}
+
+/** The waits by `seq`; of several for events of one name, each gets the next one. */
+function inOrder(waiting: ReadonlyMap<number, Waiting>, taken: ReadonlyMap<string, number>): readonly RunWait[] {
+  const next = new Map(taken);
+  return [...waiting.values()]
+    .map(({ wait }) => wait)
+    .sort((a, b) => a.seq - b.seq)
+    .map((wait) => {
+      if (wait.kind !== "event") return wait;
+      const occurrence = next.get(wait.name) ?? 0;
+      next.set(wait.name, occurrence + 1);
+      return { ...wait, occurrence };
+    });
+}
+
+function signalFor(wait: RunWait, signals: readonly RunSignal[]): RunSignal | undefined {
+  switch (wait.kind) {
+    case "timer":
+      return undefined;
+    case "approval":
+      return signals.find((signal) => signal.kind === "approval" && signal.approvalId === wait.question.approvalId);
+    case "event":
+      return signals.filter((signal) => signal.kind === "event" && signal.name === wait.name)[wait.occurrence];
+    case "job":
+    case "resolution":
+      return signals.find((signal) => signal.kind === wait.kind && signal.callId === wait.callId);
+  }
+}
+
+/** When a wait ends without a signal, or is looked after. */
+export function dueOf(wait: RunWait): number | undefined {
+  switch (wait.kind) {
+    case "timer":
+    case "event":
+      return wait.untilMs;
+    case "approval":
+      return wait.question.expiresAtMs;
+    case "job":
+      return Math.min(wait.pollAtMs ?? wait.untilMs, wait.untilMs);
+    case "resolution":
+      return undefined;
+  }
+}
+
+/** When the first of the waits ends by itself. */
+export function wakeTimeOf(waits: readonly RunWait[]): number | undefined {
+  const due = waits.map(dueOf).filter((dueMs) => dueMs !== undefined);
+  return due.length === 0 ? undefined : Math.min(...due);
+}
