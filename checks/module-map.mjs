@@ -34,6 +34,7 @@ export const modules = {
     imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/secrets"],
   },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract"] },
+  "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
   "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, shell", imports: ["contract"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
@@ -42,7 +43,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "sandbox-quickjs", "sandbox-process", "source-mcp", "mcp-server"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "source-mcp", "mcp-server"],
   },
 };
 

@@ -11,6 +11,7 @@ import type { CallgateConfig } from "./config/load-config.ts";
 import { mcpSources } from "./mcp-sources.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
+import { pythonCheckers } from "./python-check.ts";
 import { userFolders } from "./state-folder.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
@@ -55,7 +56,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
-    checkers: [createTypeScriptChecker()],
+    checkers: [createTypeScriptChecker(), ...(await pythonCheckers(options.python))],
     drivers: [createQuickJsDriver()],
     journal,
     blobs,

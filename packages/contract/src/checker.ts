@@ -49,7 +49,7 @@ export interface Diagnostic {
 
 /** A deterministic repair that was applied because it was the only reading. */
 export interface Repair {
-  readonly kind: "unwrapped" | "await_added" | "renamed" | "return_added";
+  readonly kind: "unwrapped" | "await_added" | "renamed" | "return_added" | "return_removed";
   readonly message: string;
   readonly line: number;
   readonly column: number;

@@ -65,6 +65,17 @@ export const configSchema = z.strictObject({
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   limits: limits.optional().describe("Bounds of every run"),
   budgetTokens: z.int().min(100).optional().describe("What a model sees of one run, in o200k tokens. Default 2000"),
+  python: z
+    .strictObject({
+      version: z
+        .string()
+        .regex(/^3\.\d{1,2}$/)
+        .optional()
+        .describe('Version of the Python that runs programs; newer syntax and modules are refused. Default "3.11"'),
+      modules: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Modules that may be imported beside the standard library, by their first name: pandas"),
+    })
+    .optional()
+    .describe("Python programs"),
   journal: z
     .strictObject({
       path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),

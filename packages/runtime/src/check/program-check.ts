@@ -28,8 +28,8 @@ export interface ProgramCheck {
    * a checker; the reason of `signal` when it is aborted. Cost: linear before the checker, all of it on this thread.
    */
   check(request: ProgramCheckRequest, signal: AbortSignal): Promise<CheckReport>;
-  /** Loads declarations into every checker ahead of the first check. */
-  warm(namespaces: readonly NamespaceDeclaration[]): Promise<void>;
+  /** Loads declarations into the checker of their language ahead of the first check. */
+  warm(language: ProgramLanguage, namespaces: readonly NamespaceDeclaration[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,8 +66,8 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
       const report = await checkOnce(checker, { ...request, text: extraction.text }, signal);
       return finish(reportAt.report(report, extraction), { startedMs, repairs: unwrapped(extraction.fenceLine), warnings: cutOff(extraction, report) });
     },
-    async warm(namespaces) {
-      await Promise.all(checkers.map((checker) => checker.warm(namespaces)));
+    async warm(language, namespaces) {
+      await checkerOf(checkers, language).warm(namespaces);
     },
     async close() {
       await Promise.all(checkers.map((checker) => checker.close()));

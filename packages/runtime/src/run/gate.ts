@@ -167,7 +167,7 @@ function composeGate(composition: Composition): Gate {
 function warmUp({ keeper, check, seams }: Composition, catalog: GateCatalog, principal: Principal): void {
   keeper
     .ready()
-    .then(() => Promise.all([check.warm(catalog.viewFor(principal).declarations("typescript")), seams.tokenCounter()]))
+    .then(() => Promise.all([check.warm("typescript", catalog.viewFor(principal).declarations("typescript")), seams.tokenCounter()]))
     .catch(() => undefined); // The first program tries again, and tells.
 }
 

@@ -49,7 +49,7 @@ describe("declarePython", () => {
 
       from __future__ import annotations
 
-      from typing import Literal, NotRequired, TypeAlias, TypedDict, Union
+      from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
 
 
       class GetDocOutputTag(TypedDict):

@@ -24,7 +24,7 @@ export function declarePython(namespace: string, tools: readonly DeclaredTool[])
   const stub: Stub = { names: types.names, classes: [] };
   const named = types.named.map(({ name, type }) => namedType(name, type, stub));
   const functions = types.tools.map((tool) => printFunction(tool, types, stub));
-  const head = `"""Tools of the namespace ${namespace}."""\n\nfrom __future__ import annotations\n\nfrom typing import Literal, NotRequired, TypeAlias, TypedDict, Union\n`;
+  const head = `"""Tools of the namespace ${namespace}."""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union\n`;
   const parts = [head, ...stub.classes, ...named.filter((text) => text !== ""), ...functions];
   return parts.join("\n\n");
 }
@@ -40,7 +40,7 @@ function namedType(name: string, type: TypeNode, stub: Stub): string {
 function printFunction(tool: ToolTypes, types: NamespaceTypes, stub: Stub): string {
   const scope = pascal(tool.member);
   const parameters = parametersOf(flatten(tool.input, new Map(types.named.map(({ name, type }) => [name, type])), 0), `${scope}Input`, stub);
-  const output = tool.output === undefined ? "object" : printPython(tool.output, `${scope}Output`, stub);
+  const output = tool.output === undefined ? "Any" : printPython(tool.output, `${scope}Output`, stub);
   const list = parameters.length === 0 ? "" : parameters.join(", ");
   return `def ${tool.member}(${list}) -> ${output}:\n${docstring(tool)}    ...\n`;
 }
@@ -84,7 +84,8 @@ function printPython(type: TypeNode, hint: string, stub: Stub): string {
   switch (type.kind) {
     case "unknown":
     case "intersection":
-      return "object";
+      // Not `object`, whose every member would be an error: nine of ten tools declare no output (docs/decisions/0009).
+      return "Any";
     case "never":
     case "null":
       return "None";
@@ -130,7 +131,7 @@ function printLiteral(value: string | number | boolean): string {
 function printObject(type: ObjectNode, hint: string, stub: Stub): string {
   if (type.properties.length === 0 || type.indexes.length > 0) {
     const values = unionOf([...type.indexes.map((index) => index.type), ...type.properties.map((property) => property.type)]);
-    return `dict[str, ${type.indexes.length === 0 ? "object" : printPython(values, `${hint}Value`, stub)}]`;
+    return `dict[str, ${type.indexes.length === 0 ? "Any" : printPython(values, `${hint}Value`, stub)}]`;
   }
   const name = stub.names.claim(hint);
   addClass(name, type, stub);

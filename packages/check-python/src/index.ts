@@ -1,0 +1,2 @@
+export { createPythonChecker } from "./python-checker.ts";
+export type { PythonCheckerOptions } from "./python-checker.ts";

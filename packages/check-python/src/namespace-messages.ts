@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import type { NamespaceDeclaration } from "@callgate/contract";
+import type { NamespaceMessage } from "./worker/messages.ts";
+
+/** Namespaces as a thread needs them: with their text only the first time. */
+export function createNamespaceMessages(): (known: Set<string>, namespaces: readonly NamespaceDeclaration[]) => NamespaceMessage[] {
+  const keys = new WeakMap<NamespaceDeclaration, string>();
+  const keyOf = (declaration: NamespaceDeclaration): string => {
+    const kept = keys.get(declaration);
+    if (kept !== undefined) return kept;
+    const hash = createHash("sha256").update(`${declaration.namespace}\n${declaration.digest}\n`);
+    for (const { name, effect } of declaration.tools) hash.update(`${name} ${effect}\n`);
+    const key = hash.digest("base64url");
+    keys.set(declaration, key);
+    return key;
+  };
+  return (known, namespaces) =>
+    namespaces.map((declaration) => {
+      const { namespace, text, tools } = declaration;
+      const key = keyOf(declaration);
+      if (known.has(key)) return { key, namespace };
+      known.add(key);
+      return { key, namespace, load: { text, tools: tools.map(({ name, effect }) => [name, effect] as const) } };
+    });
+}

@@ -1,0 +1,64 @@
+import type { Effect } from "@callgate/contract";
+import { childrenOf, readTree, textOf } from "./python-tree.ts";
+import type { PythonTree } from "./python-tree.ts";
+
+export interface KnownTool {
+  /** `namespace.tool` */
+  readonly name: string;
+  readonly effect: Effect;
+  /** Its line in the stub, without the body. */
+  readonly declaration: string;
+  readonly parameters: readonly string[];
+}
+
+/** A class of a stub: fields of a result. */
+export interface KnownType {
+  readonly declaration: string;
+  readonly fields: readonly string[];
+}
+
+export interface KnownNamespace {
+  readonly namespace: string;
+  readonly tools: ReadonlyMap<string, KnownTool>;
+  readonly types: ReadonlyMap<string, KnownType>;
+}
+
+/** All that a program may use. */
+export interface Environment {
+  readonly namespaces: ReadonlyMap<string, KnownNamespace>;
+  /** Roots of the modules that may be imported, `tools` left out. */
+  readonly modules: ReadonlySet<string>;
+}
+
+const maxDeclarationChars = 600;
+
+/** Reads the stub of a namespace, which the catalog's printer wrote. */
+export function knownNamespace(namespace: string, stub: string, effects: ReadonlyMap<string, Effect>): KnownNamespace {
+  const tree = readTree(stub);
+  const tools = new Map<string, KnownTool>();
+  const types = new Map<string, KnownType>();
+  for (const node of childrenOf(tree.top)) {
+    const name = node.getChild("VariableName");
+    if (name === null) continue;
+    const member = textOf(name, tree);
+    if (node.name === "FunctionDefinition") {
+      const body = node.getChild("Body");
+      const parameters = node.getChild("ParamList")?.getChildren("VariableName").map((parameter) => textOf(parameter, tree)) ?? [];
+      tools.set(member, { name: `${namespace}.${member}`, effect: effects.get(member) ?? "write", declaration: clip(stub.slice(node.from, body?.from ?? node.to)), parameters });
+    } else if (node.name === "ClassDefinition" || node.name === "AssignStatement") types.set(member, { declaration: clip(textOf(node, tree)), fields: fieldsOf(node, tree) });
+  }
+  return { namespace, tools, types };
+}
+
+function fieldsOf(node: ReturnType<typeof childrenOf>[number], tree: PythonTree): string[] {
+  if (node.name === "ClassDefinition") return (node.getChild("Body")?.getChildren("AssignStatement") ?? []).flatMap((field) => field.getChild("VariableName") ?? []).map((field) => textOf(field, tree));
+  // `Name = TypedDict("Name", {"field": "type"})`: every other string of the dictionary is a field.
+  const dictionary = node.getChild("CallExpression")?.getChild("ArgList")?.getChild("DictionaryExpression") ?? null;
+  const strings = dictionary?.getChildren("String") ?? [];
+  return strings.filter((_string, at) => at % 2 === 0).map((string) => textOf(string, tree).slice(1, -1));
+}
+
+function clip(text: string): string {
+  const whole = text.trim();
+  return whole.length > maxDeclarationChars ? `${whole.slice(0, maxDeclarationChars - 1)}…` : whole;
+}

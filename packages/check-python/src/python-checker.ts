@@ -1,0 +1,113 @@
+import { CallgateError } from "@callgate/contract";
+import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
+import { createNamespaceMessages } from "./namespace-messages.ts";
+import { startReaderThread } from "./reader-thread.ts";
+import type { ReaderThread, ReaderThreadAnswer } from "./reader-thread.ts";
+import { createServerKeeper } from "./server/server-keeper.ts";
+import type { ServerAnswer, ServerKeeper } from "./server/server-keeper.ts";
+
+export interface PythonCheckerOptions {
+  /** Version of the guest's Python; newer syntax and modules are refused. Default `3.11`. */
+  readonly pythonVersion?: string;
+  /** Modules the guest has beside its standard library, by their first name: `pandas`. Default none. */
+  readonly modules?: readonly string[];
+  /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Heap of the pyright process. Default 384. */
+  readonly memoryMiB?: number;
+  /** The process is replaced when it is larger than this after a check (where the system tells). Default 450. */
+  readonly recycleMiB?: number;
+  /** The process is replaced after so many checks. Default 1,000. */
+  readonly recycleChecks?: number;
+}
+
+/**
+ * The checker of Python: pyright against the tools' stubs, in a process of its own, and a reading of the program in a
+ * worker thread for what pyright does not say (imports, reach, ending, advice).
+ *
+ * Programs are checked one after the other. Process and thread are started by the first check or `warm`, do not keep the
+ * host alive, and are replaced when they die, hang or have grown; whatever happens to them, the next program finds working
+ * ones. The process has an empty environment and finds no Python to run; it reads its own folder of stubs only.
+ *
+ * Errors of `check`: CHECKER_FAILED when the process died twice on one program; CLOSED after `close`; the reason of the
+ * signal. A text that takes too long is a `rejected` report.
+ * Cost, warm: tens of milliseconds for ten lines (bench/check.ts); the first check starts the process.
+ */
+export function createPythonChecker(options: PythonCheckerOptions = {}): Checker {
+  const { pythonVersion = "3.11", modules = [], timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
+  const server = createServerKeeper({ pythonVersion, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
+  const messagesFor = createNamespaceMessages();
+  let reader: ReaderThread | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let closed = false;
+
+  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const turn = queue.then(() => {
+      if (closed) throw new CallgateError("CLOSED", "The checker was closed");
+      return work();
+    });
+    queue = turn.catch(() => undefined);
+    return turn;
+  };
+  const thread = (): ReaderThread => {
+    if (reader?.isAlive !== true) reader = startReaderThread({ pythonVersion, modules });
+    return reader;
+  };
+  const checkOnce = async ({ text, namespaces, lane }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ReaderThreadAnswer> => {
+    const target = thread();
+    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces) }, timeoutMs);
+    if (read.kind !== "read") return read;
+    const answer = await diagnoseTwice(server, { text: read.checkable, namespaces }, signal);
+    if (answer.kind !== "found") return answer;
+    const judged = await target.ask({ kind: "judge", findings: answer.findings.slice(0, maxFindings), lane }, timeoutMs);
+    return judged.kind === "report" ? judged.report : judged;
+  };
+
+  return {
+    language: "python",
+    check: (request, signal) =>
+      inTurn(async () => {
+        signal.throwIfAborted();
+        const startedMs = performance.now();
+        const tooLarge = sizeFault(request, startedMs);
+        if (tooLarge !== undefined) return tooLarge;
+        const outcome = await checkOnce(request, signal);
+        if (outcome.kind === "ok" || outcome.kind === "rejected") return { ...outcome, durationMs: performance.now() - startedMs };
+        if (outcome.kind === "timed_out") return rejected("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms. Make it shorter`, startedMs);
+        signal.throwIfAborted();
+        throw new CallgateError("CHECKER_FAILED", "The Python checker failed on this program; it works again for the next one", { details: { reason: "message" in outcome ? outcome.message : outcome.kind } });
+      }),
+    warm: (namespaces) =>
+      inTurn(async () => {
+        const answer = await diagnoseTwice(server, { text: "result = len([1])\nresult\n", namespaces }, new AbortController().signal);
+        if (answer.kind !== "found") throw new CallgateError("CHECKER_FAILED", "Cannot load the tools' stubs: pyright did not answer", { details: { reason: "message" in answer ? answer.message : answer.kind } });
+        const target = thread();
+        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces) }, timeoutMs);
+      }),
+    async close() {
+      closed = true;
+      await Promise.all([server.close(), reader?.end()]);
+      await queue;
+      // What was under way may have started others.
+      await Promise.all([server.close(), reader?.end()]);
+    },
+  };
+}
+
+/** Memory that earlier programs left behind is not this one's fault: a process that died gets the program once more. */
+async function diagnoseTwice(server: ServerKeeper, { text, namespaces }: Pick<CheckRequest, "text" | "namespaces">, signal: AbortSignal): Promise<ServerAnswer> {
+  const answer = await server.diagnose(text, namespaces, signal);
+  return answer.kind === "died" ? await server.diagnose(text, namespaces, signal) : answer;
+}
+
+/** More findings than anyone reads; a text of errors has as many as it has lines. */
+const maxFindings = 500;
+
+function rejected(code: string, message: string, startedMs: number): CheckReport {
+  return { kind: "rejected", diagnostics: [{ severity: "error", code, message, line: 1, column: 1 }], repairs: [], durationMs: performance.now() - startedMs };
+}
+
+function sizeFault({ text, limits }: CheckRequest, startedMs: number): CheckReport | undefined {
+  const bytes = Buffer.byteLength(text);
+  return bytes > limits.sourceBytes ? rejected("SOURCE_TOO_LARGE", `The program has ${bytes} bytes; at most ${limits.sourceBytes} are accepted (limit sourceBytes)`, startedMs) : undefined;
+}

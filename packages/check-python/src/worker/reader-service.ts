@@ -1,0 +1,32 @@
+import { knownNamespace } from "../program/environment.ts";
+import type { Environment, KnownNamespace } from "../program/environment.ts";
+import { judge, readProgram } from "../program/judge.ts";
+import type { Reading } from "../program/judge.ts";
+import { standardLibrary } from "../program/standard-library.ts";
+import type { NamespaceMessage, ReaderAnswer, ReaderRequest, ReaderSettings } from "./messages.ts";
+
+/** Answers one request after the other; holds one program between reading and judging it. Never throws. */
+export function createReaderService({ pythonVersion, modules }: ReaderSettings): (request: ReaderRequest) => ReaderAnswer {
+  const allowed: ReadonlySet<string> = new Set([...standardLibrary(pythonVersion), ...modules]);
+  const known = new Map<string, KnownNamespace>();
+  let reading: Reading | undefined;
+
+  const environmentOf = (messages: readonly NamespaceMessage[]): Environment => {
+    for (const { key, namespace, load } of messages) if (load !== undefined) known.set(key, knownNamespace(namespace, load.text, new Map(load.tools)));
+    return { modules: allowed, namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
+  };
+
+  return (request) => {
+    const { id } = request;
+    try {
+      if (request.kind === "read") {
+        reading = readProgram(request.text, environmentOf(request.namespaces));
+        return { kind: "read", id, checkable: reading.checkable };
+      }
+      if (reading === undefined) return { kind: "fault", id, message: "nothing was read" };
+      return { kind: "report", id, report: judge(reading, request.findings, request.lane) };
+    } catch (thrown) {
+      return { kind: "fault", id, message: thrown instanceof Error ? thrown.message : "unknown" };
+    }
+  };
+}
