@@ -6,12 +6,14 @@ import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
 import { createFileBlobs, createRedactor, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
+import { createGuestChecker } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { mcpSources } from "./mcp-sources.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { pythonCheckers } from "./python-check.ts";
+import { sandboxDriver } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
@@ -54,10 +56,11 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     },
   });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
+  const python = await pythonCheckers(options.python);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
-    checkers: [createTypeScriptChecker(), ...(await pythonCheckers(options.python))],
-    drivers: [createQuickJsDriver()],
+    checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
+    drivers: [createQuickJsDriver(), sandboxDriver(options.sandbox ?? {}, options.folder ?? process.cwd(), options.warm ?? false)],
     journal,
     blobs,
     policy,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Approver, Gate } from "@callgate/contract";
 import { loadConfig } from "./config/load-config.ts";
+import type { SandboxConfig } from "./config/config-schema.ts";
 import type { LoadedConfig } from "./config/load-config.ts";
 import { createCallgate } from "./create-callgate.ts";
 import { definedOnly } from "./principal-input.ts";
@@ -19,6 +20,8 @@ export interface OpenGateOptions {
   readonly principal: PrincipalInput;
   readonly approver?: Approver;
   readonly warm: boolean;
+  /** Over the configuration's `sandbox.launcher`. */
+  readonly launcher?: SandboxConfig["launcher"];
 }
 
 /**
@@ -38,6 +41,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     stateFolder: options.folders.state,
     sources: [...(config.sources ?? []), ...files],
     warm: options.warm,
+    ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher } }),
     principal: { ...config.principal, ...definedOnly(options.principal) },
     ...(options.approver === undefined ? {} : { approver: options.approver }),
   });

@@ -41,7 +41,8 @@ const enforced: readonly LimitName[] = ["cpuMs", "memoryMiB", "argumentBytes", "
  * beginning and its end. Not replayable: clock, threads and hash order of a real process are its own.
  *
  * `memoryMiB` bounds the data of each process, and all together where the launcher can make a control group; `stackKiB`
- * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options. The launcher is not probed here.
+ * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options. The launcher is probed by the first
+ * run; where it does not work, every run ends `crashed` with the reason and what to do, and none is started with less.
  */
 export function createProcessDriver(options: ProcessDriverOptions): SandboxDriver {
   const { launcher, languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {} } = options;
@@ -60,6 +61,8 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
 
   function acquire(language: GuestLanguage, job: GuestJob): () => Promise<StartedGuest> {
     return async () => {
+      const probe = await launcher.probe();
+      if (probe.kind === "unavailable") throw new CallgateError("DRIVER_FAILED", `the sandbox ${launcher.name} does not work here: ${probe.reason}. To do: ${probe.fix}`);
       await slots.take();
       try {
         const guest = pool.take(language, job.limits.memoryMiB);

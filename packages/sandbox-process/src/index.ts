@@ -1,5 +1,8 @@
 // Process sandboxes: real interpreters behind a launcher's walls.
 
+export { createGuestChecker } from "./check/guest-checker.ts";
+export { checkWalls } from "./doctor/check-walls.ts";
+export type { WallCheck } from "./doctor/check-walls.ts";
 export { createProcessDriver, defaultSandboxBounds } from "./driver.ts";
 export type { ProcessDriverOptions, SandboxBounds } from "./driver.ts";
 export { pythonLanguage, shellLanguage } from "./language/guest-language.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Approver, Gate } from "@callgate/contract";
+import type { SandboxConfig } from "../config/config-schema.ts";
 import { createTrustStore } from "../folder/trust-store.ts";
 import type { TrustStore } from "../folder/trust-store.ts";
 import { userFolders } from "../state-folder.ts";

@@ -85,11 +85,12 @@ function addRunCommands(program: Command, act: Act): void {
       .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
       .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
       .option("--timeout <ms>", "wall time of the run", wholeNumber)
+      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs; local-unsafe is no wall").choices(["auto", "bubblewrap", "local-unsafe"]))
       .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
   withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").description("check and run a program")).action((file: string, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),
   );
-  withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").description("run a program given on the command line")).action(
+  withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").option("-l, --language <language>", "typescript, javascript, python or shell (default: typescript)").description("run a program given on the command line")).action(
     ({ eval: code, ...options }: { eval: string }) => act(async (context) => (await import("./commands/run.ts")).runProgram(code, options, context)),
   );
   program
@@ -163,6 +164,9 @@ function addSetupCommands(program: Command, act: Act): void {
     .option("--token <token>", "bearer token for --http (default: a new one, printed to standard error)")
     .description("serve the gate to an MCP client")
     .action((options: object) => act(async (context) => (await import("./commands/mcp.ts")).mcpCommand(options, context)));
+  const sandbox = program.command("sandbox").description("process sandboxes of this machine: list them, try their walls");
+  sandbox.command("ls", { isDefault: true }).description("what works here, and what is missing for the rest").action(() => act(async (context) => (await import("./commands/sandbox.ts")).listSandboxesCommand(context)));
+  sandbox.command("doctor").description("try each wall from inside").action(() => act(async (context) => (await import("./commands/sandbox.ts")).sandboxDoctorCommand(context)));
   program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
 }
 

@@ -48,6 +48,19 @@ const limits = z.strictObject({
   resultBytes: z.int().positive().optional(),
 });
 
+const sandbox = z.strictObject({
+  launcher: z.enum(["auto", "bubblewrap", "local-unsafe"]).optional().describe('What stands around Python and shell programs. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
+  maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
+  warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
+  processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
+  workspaceMiB: z.int().positive().optional().describe("Files of one program, in memory. Default 64"),
+  mounts: z
+    .array(z.strictObject({ host: z.string().min(1), guest: z.string().startsWith("/"), mode: z.enum(["ro", "rw"]) }))
+    .optional()
+    .describe("Folders of this machine that programs see"),
+  environment: z.record(z.string(), z.string()).optional().describe("Variables of programs. Never a secret: programs read them"),
+});
+
 /** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -64,6 +77,7 @@ export const configSchema = z.strictObject({
   mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   limits: limits.optional().describe("Bounds of every run"),
+  sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   budgetTokens: z.int().min(100).optional().describe("What a model sees of one run, in o200k tokens. Default 2000"),
   python: z
     .strictObject({
@@ -86,4 +100,5 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigFile = z.infer<typeof configSchema>;
+export type SandboxConfig = z.infer<typeof sandbox>;
 export type McpServerConfig = z.infer<typeof mcpServer>;

@@ -15,6 +15,7 @@ export interface RunCommandOptions {
   readonly task?: string;
   readonly timeout?: number;
   readonly limit?: readonly string[];
+  readonly sandbox?: string;
 }
 
 const languages: Readonly<Record<string, ProgramLanguage>> = {
@@ -22,6 +23,9 @@ const languages: Readonly<Record<string, ProgramLanguage>> = {
   ".mts": "typescript",
   ".js": "javascript",
   ".mjs": "javascript",
+  ".py": "python",
+  ".sh": "shell",
+  ".bash": "shell",
   ".md": "typescript",
   ".txt": "typescript",
 };
@@ -30,7 +34,7 @@ const languages: Readonly<Record<string, ProgramLanguage>> = {
 export async function runCommand(file: string, options: RunCommandOptions, context: CommandContext): Promise<ExitCode> {
   const language = file === "-" ? "typescript" : languages[extname(file).toLowerCase()];
   if (language === undefined) {
-    throw new CallgateError("USAGE", `Cannot run ${file}: programs are TypeScript or JavaScript (.ts, .js, or a text with a fenced program)`);
+    throw new CallgateError("USAGE", `Cannot run ${file}: programs are TypeScript or JavaScript (.ts, .js, or a text with a fenced program), Python (.py) or shell (.sh)`);
   }
   const program = file === "-" ? await text(process.stdin) : await readProgram(file);
   return await runProgram(program, { ...options, language }, context);
@@ -47,7 +51,7 @@ async function readProgram(file: string): Promise<string> {
 /** Runs one program text and prints what came of it. */
 export async function runProgram(
   program: string,
-  options: RunCommandOptions & { readonly language?: ProgramLanguage },
+  options: RunCommandOptions & { readonly language?: string },
   context: CommandContext,
 ): Promise<ExitCode> {
   const runOptions = runOptionsOf(options, context);
@@ -61,19 +65,33 @@ export async function runProgram(
       context.terminal.err(renderReport(result, context.terminal, context.terminal.interactive));
     }
     return exitCodeOfRun(result);
-  });
+  }, { interactive: true, warm: false, ...launcherOption(options.sandbox) });
 }
 
 function runOptionsOf(options: Parameters<typeof runProgram>[1], context: CommandContext): RunOptions {
   const limits = limitsOf(options);
   return {
     signal: context.signal,
-    ...(options.language === undefined ? {} : { language: options.language }),
+    ...(options.language === undefined ? {} : { language: languageOf(options.language) }),
     ...(options.lane === undefined ? {} : { lane: laneOf(options.lane) }),
     ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
     ...(options.task === undefined ? {} : { taskId: options.task }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
+}
+
+const languageNames: Readonly<Record<string, ProgramLanguage>> = { typescript: "typescript", ts: "typescript", javascript: "javascript", js: "javascript", python: "python", python3: "python", py: "python", shell: "shell", bash: "shell", sh: "shell" };
+
+function languageOf(name: string): ProgramLanguage {
+  const language = Object.hasOwn(languageNames, name.toLowerCase()) ? languageNames[name.toLowerCase()] : undefined;
+  if (language === undefined) throw new CallgateError("USAGE", `unknown language ${name}; there are typescript, javascript, python and shell`);
+  return language;
+}
+
+function launcherOption(name: string | undefined): { readonly launcher?: "auto" | "bubblewrap" | "local-unsafe" } {
+  if (name === undefined) return {};
+  if (name === "auto" || name === "bubblewrap" || name === "local-unsafe") return { launcher: name };
+  throw new CallgateError("USAGE", `--sandbox is auto, bubblewrap or local-unsafe, not "${name}"`);
 }
 
 function laneOf(lane: string): "query" | "execute" {
