@@ -1,5 +1,5 @@
 import { createTypeScriptChecker } from "@callgate/check-typescript";
-import type { CheckReport } from "@callgate/contract";
+import type { Checker, CheckReport } from "@callgate/contract";
 import { afterAll, describe, expect, test } from "vitest";
 import { createProgramCheck } from "./program-check.ts";
 import { positionInModelText } from "./report-at.ts";
@@ -8,7 +8,22 @@ const programCheck = createProgramCheck({ checkers: [createTypeScriptChecker()] 
 afterAll(() => programCheck.close());
 const check = (text: string, language: "typescript" | "javascript" | "python" = "typescript"): Promise<CheckReport> => programCheck.check({ text, language, namespaces: [], lane: "execute", limits: { sourceBytes: 262_144 } }, new AbortController().signal);
 
+/** Accepts every program. */
+const anything: Checker = {
+  language: "typescript",
+  check: async ({ text }) => ({ kind: "ok", form: "script", code: text, lineOffset: 0, shiftedLines: [], diagnostics: [], repairs: [], reach: { tools: [], effects: [] }, durationMs: 0 }),
+  warm: async () => undefined,
+  close: async () => undefined,
+};
+
 describe("createProgramCheck", () => {
+  test("a finding of the scanner refuses a program where its rule says deny, else it comes with the report", async () => {
+    const request = { text: "```ts\nreturn 1;\nx.constructor;\neval('1');\n```", language: "typescript", namespaces: [], lane: "execute", limits: { sourceBytes: 1_000 } } as const;
+    const denying = createProgramCheck({ checkers: [anything], scan: { JS_EVAL: "deny" } });
+    expect(await denying.check(request, new AbortController().signal)).toMatchObject({ kind: "rejected", diagnostics: [{ severity: "error", code: "JS_EVAL", line: 4, column: 1, excerpt: "eval('1');" }] });
+    expect(await createProgramCheck({ checkers: [anything] }).check(request, new AbortController().signal)).toMatchObject({ kind: "ok", diagnostics: [{ severity: "warning", code: "JS_EVAL", line: 4 }] });
+  });
+
   test("code-mode 10: gives places in the model's own text", async () => {
     const report = await check("Here you go:\n\n- run\n\n  ```ts\n  const a = 1;\n  return nope;\n  ```\n");
     expect(report).toMatchObject({ kind: "rejected", repairs: [{ kind: "unwrapped", line: 5 }], diagnostics: [{ code: "TS2304", line: 7, column: 10, excerpt: "return nope;" }] });

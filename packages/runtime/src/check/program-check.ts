@@ -5,10 +5,14 @@ import { extractProgram } from "./extract.ts";
 import { defaultPreScanBounds, preScan } from "./pre-scan.ts";
 import type { PreScanBounds } from "./pre-scan.ts";
 import { reportAt } from "./report-at.ts";
+import { scanProgram } from "./scan/scan-program.ts";
+import type { ScanAction, ScanRule } from "./scan/scan-rules.ts";
 
 export interface ProgramCheckOptions {
   /** One per language; the one for TypeScript also takes JavaScript. */
   readonly checkers: readonly Checker[];
+  /** What becomes of the scanner's findings, where it differs from the rules' own. */
+  readonly scan?: Partial<Readonly<Record<ScanRule, ScanAction>>>;
   readonly bounds?: Partial<Omit<PreScanBounds, "sourceBytes">>;
 }
 
@@ -44,7 +48,8 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
     const key = [request.language, request.lane, ...request.namespaces.map(({ digest }) => digest), request.text].join("\0");
     const known = passed.get(key);
     if (known !== undefined) return known;
-    const report = await checker.check(request, signal);
+    const scanned = await scanProgram(request.text, request.language, options.scan);
+    const report = withScan(await checker.check(request, signal), scanned.map((diagnostic) => withExcerpt(diagnostic, request.text)));
     if (report.kind === "ok") passed.set(key, report);
     return report;
   }
@@ -80,6 +85,14 @@ function checkerOf(checkers: readonly Checker[], language: ProgramLanguage): Che
   const found = checkers.find((checker) => checker.language === language) ?? checkers.find((checker) => checker.language === family);
   if (found === undefined) throw new CallgateError("USAGE", `No checker for ${language} is installed; there is one for ${checkers.map((checker) => checker.language).join(", ") || "no language"}`);
   return found;
+}
+
+/** A report with the scanner's findings: what is denied refuses the program, the rest comes after what the checker says. */
+function withScan(report: CheckReport, scanned: readonly Diagnostic[]): CheckReport {
+  if (scanned.length === 0) return report;
+  const denied = scanned.filter(({ severity }) => severity === "error");
+  const diagnostics = [...denied, ...report.diagnostics, ...scanned.filter(({ severity }) => severity !== "error")];
+  return denied.length === 0 ? { ...report, diagnostics } : { kind: "rejected", diagnostics, repairs: report.repairs, durationMs: report.durationMs };
 }
 
 function withExcerpt(diagnostic: Diagnostic, text: string): Diagnostic {

@@ -1,3 +1,4 @@
+import type { ProgramCheckOptions } from "../check/program-check.ts";
 import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Queue, Redactor, RunLimits, SandboxDriver } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -31,6 +32,8 @@ export interface GateOptions {
   readonly sources: readonly GateSource[];
   /** One per language; the one for TypeScript also takes JavaScript. */
   readonly checkers: readonly Checker[];
+  /** What becomes of the scanner's findings, where it differs from the rules' own (docs/guide/python.md). */
+  readonly scan?: ProgramCheckOptions["scan"];
   readonly drivers: readonly SandboxDriver[];
   readonly journal: Journal;
   readonly blobs: Blobs;

@@ -86,7 +86,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     suspendAfterMs: defaults.suspendAfterMs ?? 2_000,
     live: createLiveRuns(),
   };
-  const check = createProgramCheck({ checkers: options.checkers });
+  const check = createProgramCheck({ checkers: options.checkers, ...(options.scan === undefined ? {} : { scan: options.scan }) });
   const reader = createResultReader({ journal, blobs });
   const runner = createRunner({
     seams,
