@@ -27,6 +27,8 @@ interface GateUse {
   readonly interactive?: boolean;
   /** True for a process that lives long. Default false. */
   readonly warm?: boolean;
+  /** `--sandbox`: over the configuration's `sandbox.launcher`. */
+  readonly launcher?: SandboxConfig["launcher"];
   /** The sources whose problems matter to the command, by namespace or the tools it names; "told" where it tells all itself. Default: all. */
   readonly about?: readonly string[] | "told";
 }
@@ -68,6 +70,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }),
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
+        ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });
       try {
