@@ -1,15 +1,15 @@
-import { join, resolve } from "node:path";
 import type { Approver, Gate, RunLimits, Source } from "@callgate/contract";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
 import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
-import { createFileBlobs, createRedactor, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
+import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { mcpSources } from "./mcp-sources.ts";
+import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { pythonCheckers } from "./python-check.ts";
@@ -31,7 +31,7 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
 
 /**
  * Opens a gate: tools from functions, MCP servers and other sources, the TypeScript check, the embedded QuickJS sandbox,
- * the journal on SQLite. Close it when done; the process can end only then.
+ * the journal on SQLite or PostgreSQL. Close it when done; the process can end only then.
  *
  * Errors: `CallgateError` CONFIG_INVALID, TOOL_INVALID, TOOL_DUPLICATE, JOURNAL_*. A source that fails is no error; see
  * `Gate.problems`.
@@ -42,19 +42,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const folder = options.folder ?? process.cwd();
   const mcp = mcpSources(options.mcpServers ?? {}, folder, process.env);
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
-  const { key } = await openMasterKey(join(stateFolder, "master.key"));
-  const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
-  const { maxMiB, maxAgeDays, path } = options.journal ?? {};
-  const journal = await createSqliteJournal({
-    path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path),
-    blobs,
-    masterKey: key,
-    clock,
-    limits: {
-      ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }),
-      ...(maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * 86_400_000 }),
-    },
-  });
+  const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = await pythonCheckers(options.python);
   return await createGate({
@@ -65,8 +53,8 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     blobs,
     policy,
     approver: options.approver ?? denyingApprover(),
-    redactor: createRedactor({ secrets: mcp.secrets, key: key.derive("redactor") }),
-    notices: journal.notices,
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets], key: key.derive("redactor") }),
+    notices,
     warm: options.warm ?? false,
     defaults: {
       principal: completePrincipal(options.principal ?? {}),

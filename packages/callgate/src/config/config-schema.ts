@@ -93,6 +93,12 @@ export const configSchema = z.strictObject({
   journal: z
     .strictObject({
       path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),
+      postgres: z
+        .string()
+        .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:DATABASE_URL: a URL with a password does not belong into this file")
+        .optional()
+        .describe("A reference to the URL of a PostgreSQL database, such as env:DATABASE_URL: the journal is there, shared by many machines, instead of in a file"),
+      keyFile: z.string().optional().describe("The master key; the same on every machine of a shared journal. Default: master.key in the user's state folder"),
       maxMiB: z.int().positive().optional().describe("Oldest ended runs are removed above it. Default 512"),
       maxAgeDays: z.number().positive().optional().describe("Ended runs older than this are removed. Default 30"),
     })

@@ -42,7 +42,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     const body = JSON.parse(textColumn(row, "body")) as RunSignal;
     if (row["sealed"] === null || scope.key.kind !== "box") return body;
     const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), signalPlace(scope.runId, Number(row["position"])));
-    if (payload === undefined) throw damaged(scope.runId);
+    if (payload === undefined) throw damagedError(scope.runId);
     return joinSignal(body, payload.texts, clear ? await readValue(payload.value, scope) : undefined);
   }
 
@@ -50,7 +50,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     const body = JSON.parse(textColumn(row, "body")) as JournalEntry;
     if (row["sealed"] === null || scope.key.kind !== "box") return body;
     const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), payloadPlace(scope.runId, Number(row["position"])));
-    if (payload === undefined) throw damaged(scope.runId);
+    if (payload === undefined) throw damagedError(scope.runId);
     const value = clear ? await readValue(payload.value, scope) : undefined;
     return joinEntry(body, payload.texts, value);
   }
@@ -60,7 +60,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     const sealed = await blobs.get(tenant, value.blob as Digest);
     if (sealed === undefined || key.kind !== "box") return undefined; // Removed from outside: the entry says so by having no clear value.
     const json = key.box.open(sealed, blobPlace(runId));
-    if (json === undefined) throw damaged(runId);
+    if (json === undefined) throw damagedError(runId);
     return { tagged: value.tagged, json: json.toString("utf8") };
   }
 
@@ -95,7 +95,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     },
     async readSignal(tenant, runId, position) {
       const row = selectSignal.get(tenant, runId, position);
-      if (row === undefined) throw damaged(runId);
+      if (row === undefined) throw damagedError(runId);
       return await openSignal(row, { tenant, runId, key: keys.find(runId) }, true);
     },
     async readResult(tenant, runId, number) {
@@ -106,6 +106,6 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
   };
 }
 
-function damaged(runId: string): CallgateError {
+export function damagedError(runId: string): CallgateError {
   return new CallgateError("JOURNAL_CORRUPT", `Cannot read run ${runId}: a sealed value was changed or moved after it was written`, { details: { runId } });
 }

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { CallError, Digest, RunFilter, RunRecord, RunStart, RunStatus, RunTokens, RunWait } from "@callgate/contract";
-import { bytesColumn, optionalNumber, optionalText, textColumn } from "./columns.ts";
+import type { RunFilter, RunRecord } from "@callgate/contract";
+import { bytesColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Owners } from "./owners.ts";
 import { openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKeys } from "./run-keys.ts";
-import { errorPlace, programPlace } from "./run-writer.ts";
+import { errorPlace, programPlace, recordOf } from "./run-record.ts";
 import { waitsPlace } from "./signal-codec.ts";
 
 /** Reads the heads of runs. Every query names the tenant; what belongs to another is not there. */
@@ -41,15 +41,8 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
   }
 
   function toRecord(row: Row, dead: readonly string[]): RunRecord {
-    const { programText } = textsOf(row, "program_sealed", programPlace);
-    const { error } = textsOf(row, "error_sealed", errorPlace);
-    return { ...startOf(row, programText), ...endOf(row, dead, error), callCount: Number(row["calls"]), epoch: Number(row["epoch"]), waits: waitsOf(row), wakeAtMs: optionalNumber(row, "wake_at_ms") };
-  }
-
-  function waitsOf(row: Row): readonly RunWait[] {
-    if (row["waits"] === null) return [];
-    const { waits } = textsOf(row, "waits_sealed", waitsPlace);
-    return (waits as readonly RunWait[] | undefined) ?? (JSON.parse(textColumn(row, "waits")) as RunWait[]);
+    const texts = { ...textsOf(row, "program_sealed", programPlace), ...textsOf(row, "error_sealed", errorPlace), ...textsOf(row, "waits_sealed", waitsPlace) };
+    return recordOf(row, { dead, texts });
   }
 
   return {
@@ -64,49 +57,3 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     },
   };
 }
-
-/** What `head` of the table `runs` holds. */
-type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion" | "taskId" | "budgetTokens" | "onFailure"> & Pick<RunStart["principal"], "roles" | "claims">;
-
-function startOf(row: Row, programText: unknown): RunStart {
-  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion, ...rest } = JSON.parse(textColumn(row, "head")) as RunHead;
-  const [agent, task, replayOf] = [optionalText(row, "agent"), optionalText(row, "task"), optionalText(row, "replay_of")];
-  return {
-    runId: textColumn(row, "run_id"),
-    kind: textColumn(row, "kind") as RunStart["kind"],
-    principal: { tenant: textColumn(row, "tenant"), user: textColumn(row, "user_id"), ...(agent === undefined ? {} : { agent }), ...(task === undefined ? {} : { task }), roles, claims },
-    startedAtMs: Number(row["started_at_ms"]),
-    lane: textColumn(row, "lane") as RunStart["lane"],
-    language,
-    programText: typeof programText === "string" ? programText : undefined,
-    programDigest: optionalText(row, "program_digest") as Digest | undefined,
-    seed,
-    limits,
-    driver,
-    interfaces,
-    policyVersion,
-    ...rest,
-    ...(replayOf === undefined ? {} : { replayOf }),
-  };
-}
-
-/** How the run stands. A run whose owner died is crashed, whatever its row says: nobody was left to write it. */
-function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
-  const resultNumber = optionalNumber(row, "result_number");
-  const status = textColumn(row, "status") as RunStatus;
-  const owner = optionalText(row, "owner");
-  if (status === "running" && owner !== undefined && dead.includes(owner)) {
-    const endedAtMs = optionalNumber(row, "last_at_ms") ?? Number(row["started_at_ms"]);
-    return { status: "crashed", endedAtMs, error: interrupted, tokens: undefined, resultNumber };
-  }
-  const kept = optionalText(row, "finish");
-  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens: RunTokens; readonly error?: CallError });
-  return { status, endedAtMs: optionalNumber(row, "ended_at_ms"), error: (sealedError as CallError | undefined) ?? finish?.error, tokens: finish?.tokens, resultNumber };
-}
-
-const interrupted: CallError = {
-  code: "RUN_INTERRUPTED",
-  message: "The process that ran the program ended before the run did. Calls with a recorded end stand as recorded; a write that was issued and has no recorded end may or may not have happened",
-  tool: "",
-  retryable: false,
-};

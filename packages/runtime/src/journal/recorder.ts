@@ -5,12 +5,13 @@ import { notFoundError } from "./fence.ts";
 import { createHeldLeases } from "./held-leases.ts";
 import type { Leases } from "./leases.ts";
 import type { Owners } from "./owners.ts";
+import { assertNames, assertSignalNames } from "./plain-names.ts";
 import { prepareEntries, storePayload } from "./prepare-entries.ts";
 import type { RunKeys } from "./run-keys.ts";
 import { createRunOrder } from "./run-order.ts";
 import type { RunReader } from "./read-runs.ts";
 import type { RunWriter } from "./run-writer.ts";
-import { signalName, splitSignal } from "./signal-codec.ts";
+import { splitSignal } from "./signal-codec.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 /** The writing half of a journal. Renews the leases of the runs it began or claimed until they end or are given up. */
@@ -122,20 +123,4 @@ function claimNow({ leases, runs }: RecorderSeams, options: ClaimOptions): Claim
   const { lease, reason, tenant } = claimed;
   const run = runs.readRun(tenant, lease.runId);
   return run === undefined ? undefined : { lease, run, reason };
-}
-
-/** Names are compared as the store keeps them: half a surrogate pair would come back as another name. */
-export function assertNames({ runId, principal }: RunStart): void {
-  assertPlain(`Cannot begin run ${JSON.stringify(runId)}`, [runId, principal.tenant, principal.user, principal.agent ?? "", principal.task ?? ""]);
-}
-
-export function assertSignalNames(signal: RunSignal): void {
-  const { name, key } = signalName(signal);
-  assertPlain("Cannot keep the signal", [name, key ?? ""]);
-}
-
-export function assertPlain(what: string, names: readonly string[]): void {
-  for (const name of names) {
-    if (!name.isWellFormed() || name.includes("\0")) throw new CallgateError("USAGE", `${what}: ${JSON.stringify(name)} is no name (it holds a NUL or half a character)`);
-  }
 }

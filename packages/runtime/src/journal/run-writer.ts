@@ -1,17 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
-import type { Digest, JournalEntry, RunFinish, RunLease, RunStart } from "@callgate/contract";
+import type { Digest, RunFinish, RunLease, RunStart } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
-import { eraseError } from "./entry-codec.ts";
 import type { SplitEntry } from "./entry-codec.ts";
 import { fencedError, givenUpError, notFoundError } from "./fence.ts";
 import { payloadPlace, sealPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
-
-/** Places of the sealed texts that belong to the run and not to one entry. */
-export const programPlace = (runId: string): string => `${runId}\nprogram`;
-export const errorPlace = (runId: string): string => `${runId}\nerror`;
+import { errorPlace, finishOf, headOf, indexedNumber, programPlace } from "./run-record.ts";
 
 /** An entry ready to be written: large values are blobs already. */
 export interface PreparedEntry {
@@ -90,9 +86,8 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
     forget: () => scopes.forget(),
     begin(run, { ownerId, leaseUntilMs }) {
       const { runId, principal } = run;
-      const { tenant, user, agent, task, roles, claims } = principal;
-      const head = JSON.stringify({ roles, claims, language: run.language, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, taskId: run.taskId, budgetTokens: run.budgetTokens, onFailure: run.onFailure });
-      insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId, leaseUntilMs);
+      const { tenant, user, agent, task } = principal;
+      insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, headOf(run), ownerId, leaseUntilMs);
       const box = keys.create({ runId, tenant, userId: user });
       const { programText } = run;
       if (programText !== undefined) sealProgram.run(seal({ kind: "box", box }, { texts: { programText }, value: undefined }, programPlace(runId)), runId);
@@ -116,17 +111,11 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
     finish(lease, finish) {
       const { runId } = lease;
       const { key } = scopes.find(lease);
-      const { status, endedAtMs, error, tokens, resultNumber } = finish;
-      const kept = JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
+      const { status, endedAtMs, error, resultNumber } = finish;
       const sealed = seal(key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
-      const { changes } = endRun.run(status, endedAtMs, resultNumber ?? null, kept, sealed, runId);
+      const { changes } = endRun.run(status, endedAtMs, resultNumber ?? null, finishOf(finish), sealed, runId);
       if (changes === 0 && selectStatus.get(runId)?.["status"] === "suspended") throw givenUpError(lease, "suspended");
       if (changes === 0) throw new CallgateError("ASSERTION", `Run ${runId} has ended before; its end is not written twice`, { details: { runId } });
     },
   };
-}
-
-function indexedNumber(entry: JournalEntry): number | null {
-  if ("seq" in entry) return entry.seq;
-  return entry.kind === "result" ? entry.number : null;
 }

@@ -4,6 +4,7 @@ import type { MasterKey } from "../secrets/master-key.ts";
 import { eraseRun } from "./erase-run.ts";
 import { createEffects, recordedEffect } from "./effects.ts";
 import { defaultLeaseMs } from "./held-leases.ts";
+import { createHousekeeper } from "./housekeeper.ts";
 import { createLeases } from "./leases.ts";
 import { openDatabase } from "./open-database.ts";
 import { createOwners, needsCheck } from "./owners.ts";
@@ -43,9 +44,6 @@ export interface SqliteJournal extends Journal {
   /** What a person should know about how it was opened: a damaged file that was kept aside. */
   readonly notices: readonly string[];
 }
-
-/** A begun run out of so many looks whether the limits are exceeded; so does the first. */
-const BEGINS_PER_LOOK = 200;
 
 /**
  * Opens the journal kept in one SQLite file (docs/guide/journal.md).
@@ -129,19 +127,6 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       await queue.idle();
       database.close();
     },
-  };
-}
-
-/** Looks after the limits at the first run begun and then every so many. Nobody waits for it. */
-function createHousekeeper(look: () => Promise<unknown>): { runBegan(): void; idle(): Promise<unknown> } {
-  let begins = 0;
-  let looking: Promise<unknown> = Promise.resolve();
-  return {
-    runBegan() {
-      // If it fails, the next look or the next write tells.
-      if (begins++ % BEGINS_PER_LOOK === 0) looking = looking.then(look).catch(() => undefined);
-    },
-    idle: () => looking,
   };
 }
 

@@ -1,0 +1,52 @@
+import { join, resolve } from "node:path";
+import { CallgateError } from "@callgate/contract";
+import type { Blobs, Clock, Journal } from "@callgate/contract";
+import { createFileBlobs, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
+import type { MasterKey } from "@callgate/runtime/journal";
+import type { CallgateConfig } from "./config/load-config.ts";
+import { resolveReferences } from "./config/secret-references.ts";
+
+export interface OpenedJournal {
+  readonly journal: Journal;
+  readonly blobs: Blobs;
+  readonly key: MasterKey;
+  readonly notices: readonly string[];
+  /** What must never be shown. */
+  readonly secrets: readonly string[];
+}
+
+export interface JournalPlace {
+  /** Where relative paths start. */
+  readonly folder: string;
+  readonly stateFolder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+/** Opens the journal a configuration names: a file of this machine, or a PostgreSQL that many share. Errors: CONFIG_INVALID, JOURNAL_*. */
+export async function openJournal(config: NonNullable<CallgateConfig["journal"]>, place: JournalPlace): Promise<OpenedJournal> {
+  const { folder, stateFolder, clock } = place;
+  const { maxMiB, maxAgeDays, path, postgres, keyFile } = config;
+  const { key } = await openMasterKey(keyFile === undefined ? join(stateFolder, "master.key") : resolve(folder, keyFile));
+  const maxAgeMs = maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * 86_400_000 };
+  if (postgres !== undefined) {
+    if (path !== undefined || maxMiB !== undefined) throw new CallgateError("CONFIG_INVALID", "journal.postgres goes with neither journal.path nor journal.maxMiB: it is one place or the other");
+    const { values, secrets } = resolveReferences({ postgres }, "journal", place);
+    const { createPostgresJournal } = await loadDriver();
+    const journal = await createPostgresJournal({ url: values["postgres"] ?? "", masterKey: key, clock, ...maxAgeMs });
+    return { journal, blobs: journal.blobs, key, notices: [], secrets };
+  }
+  const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
+  const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...maxAgeMs };
+  const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path), blobs, masterKey: key, clock, limits });
+  return { journal, blobs, key, notices: journal.notices, secrets: [] };
+}
+
+/** Not everybody needs it, so it is installed by those who do. */
+async function loadDriver(): Promise<typeof import("@callgate/journal-postgres")> {
+  try {
+    return await import("@callgate/journal-postgres");
+  } catch (error) {
+    throw new CallgateError("CONFIG_INVALID", "journal.postgres needs the package @callgate/journal-postgres: npm i @callgate/journal-postgres", { cause: error });
+  }
+}

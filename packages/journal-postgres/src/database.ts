@@ -1,0 +1,159 @@
+import { CallgateError } from "@callgate/contract";
+import pg from "pg";
+import { migrations } from "./schema.ts";
+
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
+export type SqlRow = Readonly<Record<string, unknown>>;
+export type Query = (text: string, values?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
+
+/** `full` commits when the disk has it; `lazy` may lose the last half second with the server's power. */
+export type Sync = "full" | "lazy";
+
+/** A database and the errors of it as ours. */
+export interface Database {
+  /** One statement, which is its own transaction. */
+  readonly query: (sync: Sync, text: string, values?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
+  /** As `query`, and once more when the connection was lost: for what may be done twice. */
+  readonly read: Query;
+  /** All of `work` or nothing. */
+  transact<T>(sync: Sync, work: (query: Query) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Connections for each of the two kinds of commit. Default 5. */
+  readonly connections?: number;
+  /** How long to wait for a free or new connection. Default 10,000. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** Any number, the same in all versions: who holds it migrates. */
+const MIGRATION_LOCK = 0x63676a6c;
+
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const pools = { full: createPool(options, "on"), lazy: createPool(options, "off") };
+  const database = overPools(pools);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+function createPool({ url, connections, connectTimeoutMs }: DatabaseOptions, synchronousCommit: "on" | "off"): pg.Pool {
+  // Waited for: the connection is handed out when it is set. A failure is that of the connection.
+  const setCommit = async (client: pg.ClientBase): Promise<void> => {
+    await client.query(`set synchronous_commit = ${synchronousCommit}`);
+  };
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections ?? 5,
+    connectionTimeoutMillis: connectTimeoutMs ?? 10_000,
+    onConnect: setCommit as (client: pg.ClientBase) => void,
+    allowExitOnIdle: true,
+    application_name: "callgate",
+    types: { getTypeParser: parserFor as typeof pg.types.getTypeParser },
+  });
+  pool.on("error", () => undefined); // An idle connection was lost; the next statement gets another.
+  return pool;
+}
+
+const INT8 = 20;
+
+/** Every bigint of ours is a time or a size, far below 2^53. */
+function parserFor(oid: number, format?: "text" | "binary"): unknown {
+  return oid === INT8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format as "text");
+}
+
+function overPools(pools: Readonly<Record<Sync, pg.Pool>>): Database {
+  async function query(sync: Sync, text: string, values: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
+    try {
+      return (await pools[sync].query(text, [...values])).rows as SqlRow[];
+    } catch (error) {
+      throw toJournalError(error);
+    }
+  }
+
+  return {
+    query,
+    async read(text, values) {
+      try {
+        return await query("lazy", text, values);
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        return await query("lazy", text, values);
+      }
+    },
+    async transact(sync, work) {
+      let client: pg.PoolClient;
+      try {
+        client = await pools[sync].connect();
+      } catch (error) {
+        throw toJournalError(error);
+      }
+      let broken: Error | undefined;
+      const onError = (error: Error): void => void (broken = error);
+      client.on("error", onError);
+      try {
+        await client.query("begin");
+        const result = await work(async (text, values = []) => (await client.query(text, [...values])).rows as SqlRow[]);
+        await client.query("commit");
+        return result;
+      } catch (error) {
+        await client.query("rollback").catch((failed: unknown) => (broken = failed as Error)); // The connection is gone, and with it the transaction.
+        throw toJournalError(error);
+      } finally {
+        client.removeListener("error", onError);
+        client.release(broken);
+      }
+    },
+    async close() {
+      await Promise.all([pools.full.end(), pools.lazy.end()]);
+    },
+  };
+}
+
+async function migrate(database: Database): Promise<void> {
+  await database.transact("full", async (query) => {
+    await query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await query("create schema if not exists callgate");
+    await query("create table if not exists callgate.schema_version (version integer not null)");
+    const version = Number((await query("select version from callgate.schema_version"))[0]?.["version"] ?? 0);
+    if (version > migrations.length) {
+      throw new CallgateError("JOURNAL_VERSION", `Cannot open the journal: the database has schema ${version}, this Callgate knows up to ${migrations.length}. Update Callgate, or use another database`, { details: { version, known: migrations.length } });
+    }
+    if (version === migrations.length) return;
+    for (const migration of migrations.slice(version)) await query(migration);
+    await query("delete from callgate.schema_version");
+    await query("insert into callgate.schema_version values ($1)", [migrations.length]);
+  });
+}
+
+/** Whether the connection was lost before an answer came: what was asked for may have been done. */
+export function isLost(error: unknown): boolean {
+  return CallgateError.is(error) && error.details?.["connection"] === "lost";
+}
+
+// SQLSTATE classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+const advice: readonly (readonly [code: RegExp, told: string])[] = [
+  [/^(53100|53200)$/, "has no space or memory left. Nothing of it was written; free some, or run `callgate runs prune`, then try again"],
+  [/^53300$/, "takes no more connections. Nothing of it was written; raise max_connections, or give each process fewer"],
+  [/^25006$/, "is read-only (a standby?). Nothing of it was written; point the journal at the primary"],
+  [/^(28|3D000)/, "refused the connection: check user, password and database of the journal's URL"],
+  [/^42501$/, "does not let this user make or write the schema callgate: grant it, or let the owner start once"],
+];
+
+/** Turns what `pg` threw into the journal's error. The URL is never shown: it may hold a password. */
+function toJournalError(error: unknown): CallgateError {
+  if (CallgateError.is(error)) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  const state = typeof code === "string" ? code : "";
+  const known = advice.find(([pattern]) => pattern.test(state));
+  if (known !== undefined) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL ${known[1]} (SQLSTATE ${state})`, { cause: error, details: { state } });
+  if (/^[0-9A-Z]{5}$/.test(state) && !/^(57P|08)/.test(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL refused it: ${String(message)} (SQLSTATE ${state}). Nothing of it was written`, { cause: error, details: { state } });
+  if (["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].includes(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL cannot be reached (${state}). Nothing of it was written; start it, or check the URL`, { cause: error, details: { state } });
+  return new CallgateError("JOURNAL_UNAVAILABLE", `The connection to the journal's PostgreSQL was lost (${state === "" ? String(message) : state}): what was being written may be there or not`, { cause: error, details: { connection: "lost", state } });
+}

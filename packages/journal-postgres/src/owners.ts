@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import { currentProcess, ownerLives } from "@callgate/runtime/journal-parts";
+import type { Database, SqlRow } from "./database.ts";
+import type { JournalTime } from "./journal-time.ts";
+
+/** This process as a driver of runs, and what it knows of the others. */
+export interface Owners {
+  readonly ownerId: string;
+  /** Writes our row, once. */
+  register(): Promise<void>;
+  /** Ids of owners with running runs that can no longer drive them: dead on this machine, or silent elsewhere. */
+  dead(): Promise<readonly string[]>;
+  beat(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+export function createOwners(database: Database, time: JournalTime): Owners {
+  const self = currentProcess();
+  const ownerId = `${self.pid}-${randomBytes(8).toString("hex")}`;
+  let registered: Promise<unknown> | undefined;
+  return {
+    ownerId,
+    async register() {
+      registered ??= database.query("full", "insert into callgate.owners values ($1, $2, $3, $4, callgate.now_ms($5), callgate.now_ms($5)) on conflict do nothing", [ownerId, self.machine, self.pid, self.processStart ?? null, time.given()]);
+      try {
+        await registered;
+      } catch (error) {
+        registered = undefined;
+        throw error;
+      }
+    },
+    async dead() {
+      const rows = await database.read("select o.*, callgate.now_ms($1) as now from callgate.owners o where owner_id in (select owner from callgate.runs where status = 'running')", [time.given()]);
+      return rows.filter((row) => row["owner_id"] !== ownerId && !ownerLives(ownerOf(row), self, Number(row["now"]))).map((row) => String(row["owner_id"]));
+    },
+    async beat() {
+      await database.query("lazy", "update callgate.owners set heartbeat_at_ms = callgate.now_ms($1) where owner_id = $2", [time.given(), ownerId]);
+    },
+    async leave() {
+      await database.query("lazy", "update callgate.owners set closed_at_ms = callgate.now_ms($1) where owner_id = $2", [time.given(), ownerId]);
+    },
+  };
+}
+
+function ownerOf(row: SqlRow): Parameters<typeof ownerLives>[0] {
+  return {
+    machine: String(row["machine"]),
+    pid: Number(row["pid"]),
+    processStart: row["process_start"] === null ? undefined : String(row["process_start"]),
+    heartbeatAtMs: Number(row["heartbeat_at_ms"]),
+    closedAtMs: row["closed_at_ms"] === null ? undefined : Number(row["closed_at_ms"]),
+  };
+}

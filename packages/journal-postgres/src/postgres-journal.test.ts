@@ -1,0 +1,165 @@
+import { testJournal } from "@callgate/testkit";
+import type { JournalStore } from "@callgate/testkit";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ended, issued, leaseOf, printed, sampleFinish, sampleRun } from "@callgate/testkit";
+import { createPostgresBlobs } from "./postgres-blobs.ts";
+import { openDatabase } from "./database.ts";
+import { hostClock, openJournal } from "./fixtures/open-journal.ts";
+import { missingPostgres, startPostgres } from "./fixtures/private-postgres.ts";
+import type { PrivatePostgres } from "./fixtures/private-postgres.ts";
+import { migrations } from "./schema.ts";
+
+const missing = missingPostgres();
+let server: PrivatePostgres | undefined;
+let databases = 0;
+
+function ours(): PrivatePostgres {
+  if (server === undefined) throw new Error("The server was not started");
+  return server;
+}
+
+async function freshDatabase(): Promise<{ readonly name: string; readonly url: string }> {
+  const name = `j${++databases}`;
+  return { name, url: await ours().createDatabase(name) };
+}
+
+const tables = ["owners", "runs", "run_keys", "entries", "signals", "effects", "blob_refs", "blobs"];
+
+/** Every value of every row, as it is kept. */
+async function bytesOf(url: string): Promise<Buffer> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const parts: Buffer[] = [];
+    for (const table of tables) {
+      const { rows } = await client.query<unknown[]>({ text: `select * from callgate.${table}`, rowMode: "array" });
+      for (const value of rows.flat()) parts.push(value instanceof Buffer ? value : Buffer.from(String(value)));
+    }
+    return Buffer.concat(parts);
+  } finally {
+    await client.end();
+  }
+}
+
+async function storeOf({ name, url }: { readonly name: string; readonly url: string }): Promise<JournalStore> {
+  const database = await openDatabase({ url, connections: 1 });
+  return {
+    blobs: createPostgresBlobs(database),
+    open: (clock) => openJournal(url, clock),
+    bytes: () => bytesOf(url),
+    async copy() {
+      const copied = await freshDatabase();
+      ours().copyDatabase(name, copied.name);
+      return await storeOf(copied);
+    },
+    child: { moduleUrl: new URL("./fixtures/open-journal.ts", import.meta.url).href, argument: url },
+    async dispose() {
+      await database.close();
+      await ours().dropDatabase(name);
+    },
+  };
+}
+
+describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  beforeAll(async () => {
+    server = await startPostgres({ fsync: false });
+  }, 120_000);
+
+  afterAll(async () => {
+    await server?.stop();
+  }, 60_000);
+
+  testJournal("postgres", async () => storeOf(await freshDatabase()));
+
+  describe("createPostgresJournal", () => {
+    async function fresh() {
+      const store = await storeOf(await freshDatabase());
+      onTestFinished(() => store.dispose());
+      const open = async (...args: Parameters<JournalStore["open"]>) => {
+        const journal = await store.open(...args);
+        onTestFinished(() => journal.close());
+        return journal;
+      };
+      return { store, open };
+    }
+
+    test("of several processes that make the schema at once none fails, and it is made once", async () => {
+      const { open, store } = await fresh();
+      const journals = await Promise.all(Array.from({ length: 6 }, () => open()));
+      await Promise.all(journals.map((journal, index) => journal.begin(sampleRun(`r${index}`))));
+      expect(await journals[0]?.listRuns({ tenant: "acme" })).toHaveLength(6);
+      const client = new pg.Client({ connectionString: store.child.argument });
+      await client.connect();
+      expect((await client.query("select version from callgate.schema_version")).rows).toEqual([{ version: migrations.length }]);
+      await client.query("update callgate.schema_version set version = version + 1");
+      await client.end();
+      await expect(store.open()).rejects.toMatchObject({ code: "JOURNAL_VERSION", message: expect.stringContaining("Update Callgate") });
+    });
+
+    test("the server's clock counts: a machine whose clock is an hour ahead or behind takes no run early and keeps its own", async () => {
+      const { store } = await fresh();
+      const { createPostgresJournal } = await import("./postgres-journal.ts");
+      const { createMasterKey } = await import("@callgate/runtime/journal");
+      const skewed = (offsetMs: number) => createPostgresJournal({ url: store.child.argument, masterKey: createMasterKey(Buffer.alloc(32, 7)), clock: { ...hostClock, now: () => Date.now() + offsetMs } });
+      const [ahead, behind] = [await skewed(3_600_000), await skewed(-3_600_000)];
+      onTestFinished(async () => {
+        await Promise.all([ahead.close(), behind.close()]);
+      });
+      await ahead.begin(sampleRun("theirs"), { leaseMs: 30_000 });
+      await behind.begin(sampleRun("ours"), { leaseMs: 30_000 });
+      expect(await ahead.claim({ leaseMs: 30_000 })).toBeUndefined();
+      expect(await behind.claim({ leaseMs: 30_000 })).toBeUndefined();
+      await behind.suspend(leaseOf("ours"), { atMs: Date.now() - 3_600_000, waits: [], wakeAtMs: Date.now() + 1_800_000 });
+      expect(await ahead.claim({ leaseMs: 30_000 })).toBeUndefined();
+      expect(await ahead.readRun("acme", "ours")).toMatchObject({ status: "suspended" });
+    });
+
+    test("every connection is cut in the middle of a stream of appends: what was acknowledged is there once, in its order, and reads go on", async () => {
+      const { store, open } = await fresh();
+      const journal = await open();
+      const lease = await journal.begin(sampleRun("r1"));
+      const client = new pg.Client({ connectionString: store.child.argument });
+      await client.connect();
+      const cut = () => client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'callgate' and datname = current_database()");
+      let acknowledged = 0;
+      for (let seq = 0; seq < 120; seq += 1) {
+        const entries = [issued(seq), printed(String(seq)), ended(seq)];
+        const cutting = seq % 10 === 5 ? cut() : undefined;
+        // As a run log does: what failed is asked for again, the same entries.
+        for (let tries = 0; ; tries += 1) {
+          try {
+            await journal.append(lease, entries, seq % 2 === 0 ? "full" : "lazy");
+            break;
+          } catch (error) {
+            expect(error).toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+            if (tries > 20) throw error;
+          }
+        }
+        acknowledged += 1;
+        await cutting;
+        if (seq % 10 === 7) {
+          await cut();
+          expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "running" });
+        }
+      }
+      await client.end();
+      const seqs = (await journal.readEntries("acme", "r1")).flatMap((entry) => ("seq" in entry ? [entry.seq] : []));
+      expect(seqs).toEqual(Array.from({ length: acknowledged * 2 }, (_, index) => Math.floor(index / 2)));
+    });
+
+    test("a server that is gone is told as JOURNAL_UNAVAILABLE, without the URL, and the journal goes on when it is back", async () => {
+      const { open } = await fresh();
+      const journal = await open();
+      const lease = await journal.begin(sampleRun("r1"));
+      await journal.append(lease, [issued(0)], "full");
+      await ours().crash();
+      await journal.append(lease, [ended(0)], "full");
+      await journal.finish(lease, sampleFinish());
+      expect(await journal.readEntries("acme", "r1")).toHaveLength(2);
+      const refused = await openJournal("postgres://someone:the-password@127.0.0.1:1/none").catch((error: unknown) => error as Error);
+      expect(refused).toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+      expect(String(refused)).not.toContain("the-password");
+    }, 60_000);
+  });
+});

@@ -1,0 +1,179 @@
+import { CallgateError } from "@callgate/contract";
+import type { Blobs, Clock, Journal } from "@callgate/contract";
+import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, recordedEffect } from "@callgate/runtime/journal-parts";
+import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
+import { openDatabase } from "./database.ts";
+import { reserveEffect } from "./effects.ts";
+import { journalTime } from "./journal-time.ts";
+import { createLeases } from "./leases.ts";
+import type { Leases } from "./leases.ts";
+import { createOwners } from "./owners.ts";
+import type { Owners } from "./owners.ts";
+import { createPostgresBlobs } from "./postgres-blobs.ts";
+import { eraseRun, prune } from "./prune.ts";
+import { createReads } from "./reads.ts";
+import type { Reads } from "./reads.ts";
+import { createRunWrites } from "./run-writes.ts";
+import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
+
+export interface PostgresJournalOptions {
+  /** `postgres://user:password@host/database`. Never shown in an error. */
+  readonly url: string;
+  /** The same on every machine of the journal. */
+  readonly masterKey: MasterKey;
+  /** For heartbeats. */
+  readonly clock: Clock;
+  /** The journal's time. Default: the server's, so that the clocks of machines may differ. */
+  readonly time?: Clock;
+  /** Where large values go. Default: the same database. */
+  readonly blobs?: Blobs;
+  /** Values from this many UTF-16 units of JSON on are blobs. Default 256 KiB. */
+  readonly blobBytes?: number;
+  /** Runs that ended longer ago are removed. Default 30 days. */
+  readonly maxAgeMs?: number;
+  /** Connections of this process for each of the two kinds of commit. Default 5. */
+  readonly connections?: number;
+}
+
+export interface PostgresJournal extends Journal {
+  /** Those of the options, or those in the database. */
+  readonly blobs: Blobs;
+}
+
+interface Parts {
+  readonly seams: RunWriteSeams;
+  readonly reads: Reads;
+  readonly writes: RunWrites;
+  readonly leases: Leases;
+  readonly held: HeldLeases;
+  readonly owners: Owners;
+}
+
+/**
+ * Opens the journal kept in the schema `callgate` of a PostgreSQL database (14 or later), making or migrating it as
+ * needed (docs/guide/journal-postgres.md). Any number of processes on any number of machines may share it.
+ *
+ * A write is one statement and one round trip; `full` waits for the server's disk, `lazy` does not. A read whose
+ * connection was lost is tried once more. A write whose answer was lost is looked up and, when it is not there, tried
+ * once more; where that cannot be found out it fails with JOURNAL_UNAVAILABLE, and is not doubled when the same entries
+ * are appended again.
+ *
+ * Errors: JOURNAL_VERSION, JOURNAL_UNAVAILABLE.
+ */
+export async function createPostgresJournal(options: PostgresJournalOptions): Promise<PostgresJournal> {
+  const { masterKey, clock } = options;
+  const database = await openDatabase(options);
+  const time = journalTime(options.time);
+  const owners = createOwners(database, time);
+  const blobs = options.blobs ?? createPostgresBlobs(database);
+  const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024 };
+  const writes = createRunWrites(seams);
+  const leases = createLeases(seams, writes);
+  const parts: Parts = { seams, reads: createReads(seams), writes, leases, owners, held: createHeldLeases(clock, () => beat(parts)) };
+  const now = async (): Promise<number> => Number((await database.read("select callgate.now_ms($1) as now", [time.given()]))[0]?.["now"]);
+  const housekeeper = createHousekeeper(async () => prune(seams, { olderThanMs: (await now()) - (options.maxAgeMs ?? 30 * 24 * 3_600_000) }));
+  let isClosed = false;
+  const guard = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    if (isClosed) throw new CallgateError("CLOSED", `${what}: the journal was closed`);
+    try {
+      return await work();
+    } catch (error) {
+      if (CallgateError.is(error)) throw error;
+      throw new CallgateError("JOURNAL_UNAVAILABLE", `${what}: ${error instanceof Error ? error.message : String(error)}. Nothing was written`, { cause: error });
+    }
+  };
+  return {
+    blobs,
+    ...writing(parts, guard, () => housekeeper.runBegan()),
+    ...reading(parts, guard),
+    erase: (tenant, runId) =>
+      guard("Cannot erase a run", async () => {
+        await eraseRun(seams, { tenant, runId });
+        writes.forget(runId);
+      }),
+    prune: (prunable) => guard("Cannot prune the journal", () => prune(seams, prunable)),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      parts.held.stop();
+      await housekeeper.idle();
+      await writes.idle();
+      await owners.leave().catch(() => undefined); // Then its pid, or its silence, tells.
+      await database.close();
+    },
+  };
+}
+
+async function beat({ owners, held, leases }: Parts): Promise<void> {
+  await owners.beat();
+  for (const lease of held.all()) if (!(await leases.keep(lease, lease.leaseMs))) held.release(lease);
+}
+
+type Guard = <T>(what: string, work: () => Promise<T>) => Promise<T>;
+
+function writing({ seams, reads, writes, leases, held }: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "renew" | "suspend" | "claim" | "signal" | "reserveEffect"> {
+  return {
+    begin: (run, begin) =>
+      guard(`Cannot begin run ${run.runId}`, async () => {
+        assertNames(run);
+        const leaseMs = begin?.leaseMs ?? defaultLeaseMs;
+        const lease = await writes.begin(run, leaseMs);
+        held.hold(lease, leaseMs);
+        runBegan();
+        return lease;
+      }),
+    append: (lease, entries, durability) => guard(`Cannot append to run ${lease.runId}`, () => writes.append(lease, entries, durability)),
+    finish: (lease, finish) =>
+      guard(`Cannot finish run ${lease.runId}`, async () => {
+        await writes.finish(lease, finish);
+        held.release(lease);
+      }),
+    renew: (lease, leaseMs) =>
+      guard(`Cannot renew run ${lease.runId}`, async () => {
+        await leases.renew(lease, leaseMs);
+        held.hold(lease, leaseMs);
+      }),
+    suspend: (lease, suspension) =>
+      guard(`Cannot suspend run ${lease.runId}`, async () => {
+        await leases.suspend(lease, suspension);
+        held.release(lease);
+      }),
+    claim: (options) =>
+      guard("Cannot claim a run", async () => {
+        const claimed = await leases.claim(options);
+        if (claimed === undefined) return undefined;
+        const { lease, reason, tenant } = claimed;
+        held.hold(lease, options.leaseMs);
+        const run = await reads.readRun(tenant, lease.runId);
+        return run === undefined ? undefined : { lease, run, reason };
+      }),
+    signal: (tenant, runId, signal) =>
+      guard(`Cannot signal run ${runId}`, async () => {
+        assertSignalNames(signal);
+        const { kind, position } = await leases.signal({ tenant, runId }, signal);
+        return { kind, signal: kind === "kept" ? signal : await reads.readSignal(tenant, runId, position) };
+      }),
+    reserveEffect: (lease, claim) =>
+      guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
+        const holder = await writes.after(lease.runId, () => reserveEffect(seams.database, lease, claim));
+        return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await reads.readSettled(claim.tenant, holder.runId, holder.seq)) };
+      }),
+  };
+}
+
+/** What was asked to be written to a run before is seen by a read of it. */
+function reading({ reads, writes }: Parts, guard: Guard): Pick<Journal, "readRun" | "readEntries" | "readResult" | "listRuns" | "readSignals"> {
+  const what = "Cannot read the journal";
+  const afterWrites = <T>(runId: string, work: () => Promise<T>): Promise<T> => guard(what, () => writes.after(runId, work));
+  return {
+    readRun: (tenant, runId) => afterWrites(runId, () => reads.readRun(tenant, runId)),
+    readEntries: (tenant, runId, options) => afterWrites(runId, () => reads.readEntries(tenant, runId, options?.clear ?? false)),
+    readResult: (tenant, runId, number) => afterWrites(runId, () => reads.readResult(tenant, runId, number)),
+    readSignals: (tenant, runId, options) => afterWrites(runId, () => reads.readSignals(tenant, runId, options?.clear ?? false)),
+    listRuns: (filter) =>
+      guard(what, async () => {
+        await writes.idle();
+        return await reads.listRuns(filter);
+      }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
+import { notFoundError } from "@callgate/runtime/journal-parts";
+import type { Database, Query } from "./database.ts";
+import type { Owners } from "./owners.ts";
+
+export interface PruneSeams {
+  readonly database: Database;
+  readonly blobs: Blobs;
+  readonly owners: Owners;
+}
+
+interface BlobRef {
+  readonly tenant: string;
+  readonly digest: Digest;
+}
+
+/** Runs removed in one transaction. */
+const CHUNK_RUNS = 50;
+
+/**
+ * Removes ended runs, oldest first: those that ended before `olderThanMs`, then as many as it takes to be below
+ * `maxBytes` (rows and blobs). The server gives the space back to itself with its next vacuum.
+ */
+export async function prune(seams: PruneSeams, { olderThanMs, maxBytes }: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
+  const before = await journalBytes(seams.database);
+  let runs = 0;
+  for (let removed = 1; olderThanMs !== undefined && removed > 0; runs += removed) removed = await removeChunk(seams, olderThanMs, CHUNK_RUNS);
+  for (let removed = 1; maxBytes !== undefined && removed > 0; runs += removed) {
+    const limit = await runsOverSize(seams.database, maxBytes);
+    removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
+  }
+  // A blob that no run names is left alone for a day: its entry may be on its way.
+  if (runs > 0) await seams.database.query("lazy", "delete from callgate.blobs b where put_at < clock_timestamp() - interval '1 day' and not exists (select 1 from callgate.blob_refs r where r.tenant = b.tenant and r.digest = b.digest)");
+  return { runs, bytes: Math.max(0, before - (await journalBytes(seams.database))) };
+}
+
+/** Bytes of what is kept, without the server's own overhead. Reads every row's size. */
+async function journalBytes(database: Database): Promise<number> {
+  const [row] = await database.read(`select
+    (select coalesce(sum(octet_length(body) + coalesce(octet_length(sealed), 0) + 60), 0) from callgate.entries)
+    + (select coalesce(sum(octet_length(head) + coalesce(octet_length(program_sealed), 0) + 200), 0) from callgate.runs)
+    + (select coalesce(sum(bytes), 0) from callgate.blob_refs) as bytes`);
+  return Number(row?.["bytes"]);
+}
+
+/** How many runs to remove next to get below `maxBytes`: a cautious guess from their average size, at least one. */
+async function runsOverSize(database: Database, maxBytes: number): Promise<number> {
+  const bytes = await journalBytes(database);
+  if (bytes <= maxBytes) return 0;
+  const runs = Number((await database.read("select count(*) as n from callgate.runs"))[0]?.["n"]);
+  return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
+}
+
+async function removeChunk({ database, blobs, owners }: PruneSeams, endedBefore: number, limit: number): Promise<number> {
+  const dead = await owners.dead();
+  const removed = await database.transact("lazy", async (query) => {
+    const rows = await query(
+      `select run_id from callgate.runs
+       where coalesce(ended_at_ms, started_at_ms) < $1 and status <> 'suspended' and (status <> 'running' or owner = any ($2::text[]))
+       order by coalesce(ended_at_ms, started_at_ms), ordinal limit $3 for update skip locked`,
+      [endedBefore, dead, limit],
+    );
+    const runIds = rows.map((row) => String(row["run_id"]));
+    const refs = await takeRefs(query, runIds);
+    await query("delete from callgate.runs where run_id = any ($1::text[])", [runIds]);
+    await query("delete from callgate.owners where closed_at_ms is not null and owner_id not in (select owner from callgate.runs where owner is not null)");
+    return { runs: runIds.length, refs };
+  });
+  await deleteUnreferenced(database, blobs, removed.refs);
+  return removed.runs;
+}
+
+async function takeRefs(query: Query, runIds: readonly string[]): Promise<readonly BlobRef[]> {
+  const rows = await query("delete from callgate.blob_refs where run_id = any ($1::text[]) returning tenant, digest", [runIds]);
+  return rows.map((row) => ({ tenant: String(row["tenant"]), digest: row["digest"] as Digest }));
+}
+
+async function deleteUnreferenced(database: Database, blobs: Blobs, refs: readonly BlobRef[]): Promise<void> {
+  for (const { tenant, digest } of refs) {
+    const rows = await database.read("select 1 from callgate.blob_refs where tenant = $1 and digest = $2 limit 1", [tenant, digest]);
+    if (rows.length === 0) await blobs.delete(tenant, digest);
+  }
+}
+
+/**
+ * Deletes the key of a run, its sealed values and its blobs. Without the key nothing that the server still holds of them
+ * in dead rows, write-ahead log or backups can be opened, except with a key row from the same place.
+ */
+export async function eraseRun({ database, blobs }: PruneSeams, { tenant, runId }: { readonly tenant: string; readonly runId: string }): Promise<void> {
+  const refs = await database.transact("full", async (query) => {
+    const rows = await query("select 1 from callgate.runs where tenant = $1 and run_id = $2 for update", [tenant, runId]);
+    if (rows.length === 0) throw notFoundError(runId);
+    await query("delete from callgate.run_keys where run_id = $1", [runId]);
+    await query("update callgate.entries set sealed = null where run_id = $1", [runId]);
+    await query("update callgate.signals set sealed = null where run_id = $1", [runId]);
+    await query("update callgate.runs set program_sealed = null, error_sealed = null, waits_sealed = null where run_id = $1", [runId]);
+    return await takeRefs(query, [runId]);
+  });
+  await deleteUnreferenced(database, blobs, refs);
+}

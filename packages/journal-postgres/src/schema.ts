@@ -1,0 +1,126 @@
+/**
+ * The schema, one migration a step, applied in order under an advisory lock; `callgate.schema_version` counts those
+ * applied. Never edit one that was released: add the next.
+ *
+ * The tables are those of the SQLite journal. A position in a run is given out by `runs.next_position`: a write that
+ * names the position it expects is done once, whatever becomes of its answer.
+ */
+export const migrations: readonly string[] = [
+  `
+create table callgate.owners (
+  owner_id text primary key,
+  machine text not null,
+  pid integer not null,
+  process_start text,
+  started_at_ms bigint not null,
+  heartbeat_at_ms bigint not null,
+  closed_at_ms bigint
+);
+
+create table callgate.runs (
+  run_id text primary key,
+  -- the order in which runs began
+  ordinal bigint generated always as identity,
+  tenant text not null,
+  user_id text not null,
+  agent text,
+  task text,
+  kind text not null,
+  status text not null,
+  lane text not null,
+  started_at_ms double precision not null,
+  ended_at_ms double precision,
+  program_digest text,
+  result_number integer,
+  replay_of text,
+  head text not null,
+  finish text,
+  call_count integer,
+  owner text references callgate.owners (owner_id),
+  epoch integer not null,
+  lease_until_ms bigint,
+  next_position integer not null default 0,
+  program_sealed bytea,
+  error_sealed bytea,
+  waits text,
+  waits_sealed bytea,
+  wake_at_ms double precision,
+  due_at_ms double precision
+);
+create index runs_by_start on callgate.runs (tenant, started_at_ms desc, ordinal desc);
+create index runs_by_end on callgate.runs (ended_at_ms) where ended_at_ms is not null;
+create index runs_running on callgate.runs (lease_until_ms) where status = 'running';
+create index runs_due on callgate.runs (due_at_ms) where status = 'suspended';
+
+create table callgate.run_keys (
+  run_id text primary key references callgate.runs on delete cascade,
+  tenant text not null,
+  user_id text not null,
+  master_id text not null,
+  wrapped bytea not null
+);
+
+create table callgate.entries (
+  run_id text not null references callgate.runs on delete cascade,
+  position integer not null,
+  tenant text not null,
+  user_id text not null,
+  kind text not null,
+  at_ms double precision not null,
+  seq integer,
+  body text not null,
+  texts boolean not null,
+  sealed bytea,
+  primary key (run_id, position)
+);
+create index entries_results on callgate.entries (run_id, seq) where kind = 'result';
+
+create table callgate.signals (
+  run_id text not null references callgate.runs on delete cascade,
+  position integer not null,
+  tenant text not null,
+  user_id text not null,
+  kind text not null,
+  name text not null,
+  key text,
+  body text not null,
+  sealed bytea,
+  primary key (run_id, position)
+);
+create unique index signals_first on callgate.signals (run_id, kind, name, key) where key is not null;
+
+create table callgate.effects (
+  tenant text not null,
+  idempotency_key text not null,
+  user_id text not null,
+  run_id text not null references callgate.runs on delete cascade,
+  call_id text not null,
+  seq integer not null,
+  args_digest text not null,
+  primary key (tenant, idempotency_key)
+);
+create index effects_by_run on callgate.effects (run_id);
+
+create table callgate.blob_refs (
+  run_id text not null references callgate.runs on delete cascade,
+  digest text not null,
+  tenant text not null,
+  user_id text not null,
+  bytes bigint not null,
+  primary key (run_id, digest)
+);
+create index blob_refs_by_digest on callgate.blob_refs (tenant, digest);
+
+create table callgate.blobs (
+  tenant text not null,
+  digest text not null,
+  bytes bytea not null,
+  put_at timestamptz not null default clock_timestamp(),
+  primary key (tenant, digest)
+);
+
+-- The journal's time: of this server, unless the caller has another.
+create function callgate.now_ms(given double precision) returns double precision language sql volatile as
+  $$ select coalesce(given, floor(extract(epoch from clock_timestamp()) * 1000)) $$;
+`,
+];

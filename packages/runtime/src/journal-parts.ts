@@ -1,0 +1,27 @@
+// Door: what a driver of the journal for another database is made of. Its rows hold the same texts and bytes.
+
+export { optionalNumber, textColumn } from "./journal/columns.ts";
+export type { Row } from "./journal/columns.ts";
+export { eraseWait, joinEntry } from "./journal/entry-codec.ts";
+export { recordedEffect } from "./journal/effects.ts";
+export type { EffectHolder } from "./journal/effects.ts";
+export { fencedError, givenUpError, notFoundError } from "./journal/fence.ts";
+export { createHeldLeases, defaultLeaseMs } from "./journal/held-leases.ts";
+export type { HeldLeases } from "./journal/held-leases.ts";
+export { createHousekeeper } from "./journal/housekeeper.ts";
+export { blobPlace, openPayload, payloadPlace, sealPayload } from "./journal/payload.ts";
+export type { Payload } from "./journal/payload.ts";
+export { assertNames, assertPlain, assertSignalNames } from "./journal/plain-names.ts";
+export { prepareEntries, prepareEntry, storePayload } from "./journal/prepare-entries.ts";
+export { currentProcess, ownerLives } from "./journal/process-identity.ts";
+export { damagedError } from "./journal/read-entries.ts";
+export type { RunKey } from "./journal/run-keys.ts";
+export { createRunOrder } from "./journal/run-order.ts";
+export { errorPlace, finishOf, headOf, indexedNumber, programPlace, recordOf } from "./journal/run-record.ts";
+export type { PreparedEntry } from "./journal/run-writer.ts";
+export { isAnswered, joinSignal, signalName, signalPlace, splitSignal, waitsPlace } from "./journal/signal-codec.ts";
+export type { SignalName } from "./journal/signal-codec.ts";
+export { digestOf } from "./lib/digest.ts";
+export type { MasterKey } from "./secrets/master-key.ts";
+export { createSealedBox } from "./secrets/sealed-box.ts";
+export type { SealedBox } from "./secrets/sealed-box.ts";

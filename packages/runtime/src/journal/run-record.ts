@@ -1,0 +1,97 @@
+import type { CallError, Digest, JournalEntry, RunFinish, RunRecord, RunStart, RunStatus, RunTokens, RunWait } from "@callgate/contract";
+import { optionalNumber, optionalText, textColumn } from "./columns.ts";
+import type { Row } from "./columns.ts";
+import { eraseError } from "./entry-codec.ts";
+
+// A run as rows of the table `runs` hold it, in every database.
+
+/** Places of the sealed texts that belong to the run and not to one entry. */
+export const programPlace = (runId: string): string => `${runId}\nprogram`;
+export const errorPlace = (runId: string): string => `${runId}\nerror`;
+
+/** The texts of a run that are sealed, as far as they can be read. */
+export interface RunTexts {
+  readonly programText?: unknown;
+  readonly error?: unknown;
+  readonly waits?: unknown;
+}
+
+/** What the column `head` holds. */
+type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion" | "taskId" | "budgetTokens" | "onFailure"> & Pick<RunStart["principal"], "roles" | "claims">;
+
+export function headOf(run: RunStart): string {
+  const { language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure, principal } = run;
+  const { roles, claims } = principal;
+  return JSON.stringify({ roles, claims, language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure });
+}
+
+/** What the column `finish` holds; the error without what somebody wrote into it. */
+export function finishOf({ tokens, error }: RunFinish): string {
+  return JSON.stringify({ tokens, ...(error === undefined ? {} : { error: eraseError(error) }) });
+}
+
+/** The number by which an entry is looked up: a call's issue order, or a result's number. */
+export function indexedNumber(entry: JournalEntry): number | null {
+  if ("seq" in entry) return entry.seq;
+  return entry.kind === "result" ? entry.number : null;
+}
+
+/** @param dead owners that can no longer drive their runs */
+export function recordOf(row: Row, { dead, texts }: { readonly dead: readonly string[]; readonly texts: RunTexts }): RunRecord {
+  return {
+    ...startOf(row, texts.programText),
+    ...endOf(row, dead, texts.error),
+    callCount: Number(row["calls"]),
+    epoch: Number(row["epoch"]),
+    waits: waitsOf(row, texts.waits),
+    wakeAtMs: optionalNumber(row, "wake_at_ms"),
+  };
+}
+
+function startOf(row: Row, programText: unknown): RunStart {
+  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion, ...rest } = JSON.parse(textColumn(row, "head")) as RunHead;
+  const [agent, task, replayOf] = [optionalText(row, "agent"), optionalText(row, "task"), optionalText(row, "replay_of")];
+  return {
+    runId: textColumn(row, "run_id"),
+    kind: textColumn(row, "kind") as RunStart["kind"],
+    principal: { tenant: textColumn(row, "tenant"), user: textColumn(row, "user_id"), ...(agent === undefined ? {} : { agent }), ...(task === undefined ? {} : { task }), roles, claims },
+    startedAtMs: Number(row["started_at_ms"]),
+    lane: textColumn(row, "lane") as RunStart["lane"],
+    language,
+    programText: typeof programText === "string" ? programText : undefined,
+    programDigest: optionalText(row, "program_digest") as Digest | undefined,
+    seed,
+    limits,
+    driver,
+    interfaces,
+    policyVersion,
+    ...rest,
+    ...(replayOf === undefined ? {} : { replayOf }),
+  };
+}
+
+/** How the run stands. A run whose owner died is crashed, whatever its row says: nobody was left to write it. */
+function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
+  const resultNumber = optionalNumber(row, "result_number");
+  const status = textColumn(row, "status") as RunStatus;
+  const owner = optionalText(row, "owner");
+  if (status === "running" && owner !== undefined && dead.includes(owner)) {
+    const endedAtMs = optionalNumber(row, "last_at_ms") ?? Number(row["started_at_ms"]);
+    return { status: "crashed", endedAtMs, error: interrupted, tokens: undefined, resultNumber };
+  }
+  const kept = optionalText(row, "finish");
+  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens: RunTokens; readonly error?: CallError });
+  return { status, endedAtMs: optionalNumber(row, "ended_at_ms"), error: (sealedError as CallError | undefined) ?? finish?.error, tokens: finish?.tokens, resultNumber };
+}
+
+function waitsOf(row: Row, sealed: unknown): readonly RunWait[] {
+  if (row["waits"] === null) return [];
+  return (sealed as readonly RunWait[] | undefined) ?? (JSON.parse(textColumn(row, "waits")) as RunWait[]);
+}
+
+const interrupted: CallError = {
+  code: "RUN_INTERRUPTED",
+  message: "The process that ran the program ended before the run did. Calls with a recorded end stand as recorded; a write that was issued and has no recorded end may or may not have happened",
+  tool: "",
+  retryable: false,
+};
