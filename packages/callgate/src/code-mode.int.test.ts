@@ -209,10 +209,11 @@ describe("code mode through the public gate", { timeout: 120_000 }, () => {
       if (event.kind === "run-printed") said.push(...event.entries.map(({ text }) => text));
       if (event.kind === "run-progressed") said.push(event.message);
     });
-    const { runId } = await run("console.log('a'); progress('b'); console.log('c'); console.log('d'); text('e'); progress('f', 1); console.log('g'); return 1");
+    const { runId } = await run("console.log('a'); progress('b'); console.log('c'); console.log('d'); text('e'); progress('f', 1); console.log('g'); return await tools.t.echo({ n: 1 })");
     stop();
     expect(said.join("")).toBe("abcdfg");
     const entries = (await gate.runs.show(runId))?.entries ?? [];
+    expect(entries[0]?.kind).toBe("checked");
     expect(entries.flatMap((entry) => (entry.kind === "console" ? entry.entries.map(({ text }) => text) : entry.kind === "progress" ? [entry.message] : entry.kind === "text" ? [entry.text] : [])).join("")).toBe("abcdefg");
   });
 

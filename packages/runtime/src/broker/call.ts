@@ -105,6 +105,8 @@ export interface PerformedCall {
   readonly argsDigest: Digest;
   /** The encoded value when `ok`, for the guest. */
   readonly wire?: WireValue;
+  /** Clear texts of the arguments and the result that the tool declares sensitive: no record of the run may hold them. */
+  readonly sensitiveValues: readonly string[];
   /**
    * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
    * already; nobody waits for the record of a read (DESIGN D15). Never rejects.

@@ -3,7 +3,7 @@ import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgat
 import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
 import { withEffect } from "./ended.ts";
 import type { LateEnd } from "./perform.ts";
-import { withoutValues } from "./sensitive-values.ts";
+import { sensitiveValues, withoutValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
 
 /**
@@ -29,11 +29,16 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   const recorded = flush(scope, known);
   if (known.effect !== "read") await recorded;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, ...(end.wire === undefined ? {} : { wire: end.wire }), recorded: withNotice(recorded, end.notice) };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...(end.wire === undefined ? {} : { wire: end.wire }), recorded: withNotice(recorded, end.notice) };
 }
 
 async function withNotice(recorded: Promise<readonly string[]>, notice: string | undefined): Promise<readonly string[]> {
   return notice === undefined ? await recorded : [...(await recorded), notice];
+}
+
+function sensitiveOf({ sensitiveValues: ofArguments, sensitiveOutput }: Known, { outcome, ...end }: Ended): readonly string[] {
+  if (sensitiveOutput.length === 0 || outcome.kind !== "ok") return ofArguments;
+  return [...ofArguments, ...sensitiveValues("value" in end ? end.value : outcome.value, sensitiveOutput)];
 }
 
 /** A value that cannot be summarised is left out; the outcome counts more. */

@@ -28,13 +28,19 @@ function collect(value: unknown, path: readonly string[], found: Set<string>): v
 /** An error as it may be written down: a tool that repeats a sensitive argument in its message does not make it public. */
 export function withoutValues(error: CallError, values: readonly string[]): CallError {
   if (values.length === 0) return error;
-  const hide = (text: string): string => values.reduce((left, value) => left.replaceAll(value, "[sensitive]"), text);
+  const { message, details } = hideValues({ message: error.message, details: error.details ?? null }, values, () => "[sensitive]") as { readonly message: string; readonly details: NonNullable<CallError["details"]> };
+  return { ...error, message, ...(error.details === undefined ? {} : { details }) };
+}
+
+/** Puts something in the place of every text and number of `values`, wherever in plain data it stands. */
+export function hideValues(data: JsonValue, values: readonly string[], inPlaceOf: (value: string) => string): JsonValue {
+  const hide = (text: string): string => values.reduce((left, value) => (left.includes(value) ? left.replaceAll(value, () => inPlaceOf(value)) : left), text);
   const hidden = (value: JsonValue): JsonValue => {
     if (typeof value === "string") return hide(value);
-    if (typeof value === "number") return values.includes(String(value)) ? "[sensitive]" : value;
+    if (typeof value === "number") return values.includes(String(value)) ? inPlaceOf(String(value)) : value;
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item: JsonValue) => hidden(item));
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [hide(key), hidden(item)]));
   };
-  return { ...error, message: hide(error.message), ...(error.details === undefined ? {} : { details: hidden(error.details) as NonNullable<CallError["details"]> }) };
+  return hidden(data);
 }

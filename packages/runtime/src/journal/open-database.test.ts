@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, copyFile, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -213,11 +213,19 @@ describe("openDatabase", () => {
     expect(JSON.parse(onSmallDisk(await makeFolder(), `${node("record")} >/dev/null && mount -o remount,ro "$0" && ${node("open")}`))).toEqual(error);
   });
 
-  test.skipIf(process.getuid?.() === 0 || process.platform === "win32")("says that the folder is read-only (skipped as root, for whom nothing is)", async () => {
+  test.skipIf(process.platform === "win32")("says that the folder is read-only (skipped on Windows, which has other permissions)", async () => {
     const folder = await makeFolder();
     await chmod(folder, 0o500);
-    await expect(openJournal(folder)).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE", message: expect.stringContaining("Make the file and its folder writable") });
-    await chmod(folder, 0o700);
+    // For root nothing is read-only, so that this is tried as the user "nobody".
+    const nobody = 65_534;
+    if (process.getuid?.() === 0) await chown(folder, nobody, nobody);
+    try {
+      if (process.getuid?.() === 0) process.seteuid?.(nobody);
+      await expect(openJournal(folder)).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE", message: expect.stringContaining("Make the file and its folder writable") });
+    } finally {
+      if (process.getuid?.() === 0) process.seteuid?.(0);
+      await chmod(folder, 0o700);
+    }
   });
 
   test("says that the path cannot be written when its folder is a file", async () => {

@@ -37,7 +37,7 @@ const explanations: Readonly<Record<number, Explained>> = {
   [FULL]: ["JOURNAL_UNAVAILABLE", "has no space left on its disk. Nothing of it was written; free some space or run `callgate runs prune`, then try again"],
   [READONLY]: ["JOURNAL_UNAVAILABLE", "is read-only. Nothing of it was written; make the file and its folder writable, or set another state folder"],
   [CANTOPEN]: ["JOURNAL_UNAVAILABLE", "cannot be opened. Check that its folder exists and is writable, or set another state folder"],
-  [IOERR]: ["JOURNAL_UNAVAILABLE", "is on a disk that reported an error. Nothing of it was written"],
+  [IOERR]: ["JOURNAL_UNAVAILABLE", "is on a disk that reported an error, as a full one does. Nothing of it was written; check its free space, or set another state folder"],
   [CORRUPT]: damaged,
   [NOTADB]: damaged,
   [BUSY]: held,

@@ -39,6 +39,7 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
   const scope = openCall(seams, request);
   const callId = `${scope.runId}.0`;
   const performed = await perform(scope, request, callId);
+  for (const value of performed.sensitiveValues) scope.sensitive.add(value);
   const counter = await seams.tokenCounter();
   const kept = createKeptValues(scope);
   const outcome = boundError(performed.outcome, request.budgetTokens, counter);
@@ -67,7 +68,7 @@ function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budg
   const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices(), signals: { heard: () => undefined }, fence: createFence() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 type Performed = PerformedCall & { readonly argsJson: string };
@@ -82,7 +83,7 @@ async function perform(scope: RunScope, { tool, args, signal }: DirectCallReques
     if (!(fault instanceof ValueError)) throw fault;
     const error: CallError = { code: fault.code, message: `${fault.message}. The call was not made.`, tool, retryable: false, path: fault.path };
     const outcome: CallOutcome = { kind: "invalid_input", effectStatus: "none", error };
-    return { kind: "performed", outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), recorded: Promise.resolve([]), argsJson: "" };
+    return { kind: "performed", outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), sensitiveValues: [], recorded: Promise.resolve([]), argsJson: "" };
   }
 }
 

@@ -97,6 +97,29 @@ describe("results of a gate", () => {
     expect(tokens.program).toBeGreaterThan(10);
   });
 
+  test("P18: what a tool calls sensitive stands in no summary of the record: not of a call, nor of a value, nor of a replay", async () => {
+    const [card, receipt] = ["4111-1111-2222", "receipt-of-4711"];
+    const own = await createTestGate([{ name: "pay", sensitive: ["/input/card", "/output/receipt"], handler: () => ({ receipt, note: "ok" }) }]);
+    const direct = await own.gate.call("t.pay", { card });
+    expect(direct.outcome).toMatchObject({ kind: "ok", value: { receipt } });
+    const run = await own.gate.run(`const paid: any = await tools.t.pay({ card: "${card}" }); return { text: "paid with ${card}: " + paid.receipt, paid }`);
+    expect(run.value).toMatchObject({ value: { paid: { receipt } } });
+    const replayed = await own.gate.runs.replay(run.runId);
+    expect(replayed.divergence).toBeUndefined();
+    const hashes = new Set<string>();
+    for (const runId of [direct.runId, run.runId, replayed.result.runId]) {
+      const kept = (await own.gate.runs.show(runId))?.entries.find((entry) => entry.kind === "result");
+      const summary = JSON.stringify(kept?.value.summary);
+      expect(summary).toContain("note");
+      expect(summary).not.toContain(card);
+      expect(summary).not.toContain(receipt);
+      for (const [hash] of summary.matchAll(/"receipt":"(hash:\w+)"/g)) hashes.add(hash);
+    }
+    // Equal stays comparable.
+    expect(hashes.size).toBe(1);
+    await own.gate.close();
+  });
+
   test("a budget below the least is a wrong use", async () => {
     await expect(t.gate.run("return 1", { budgetTokens: 20 })).rejects.toMatchObject({ code: "USAGE" });
   });

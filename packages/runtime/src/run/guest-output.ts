@@ -61,6 +61,8 @@ export function createOutputSink(scope: RunScope, { textTooLarge, before = nothi
         else if (said.kind === "console-dropped") printer.drop(said.droppedBytes);
       }
       flush();
+      // Before the calls that were issued after it.
+      log.flush();
     },
     text,
     artifacts,

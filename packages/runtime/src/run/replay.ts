@@ -19,6 +19,7 @@ import type { ToldEnd } from "./run-error.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
 import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
+import { sensitiveIn } from "./sensitive-in.ts";
 import { driverFor } from "./runner.ts";
 import { createTokenMeter } from "./token-meter.ts";
 
@@ -54,7 +55,8 @@ export async function replayRun(seams: RunSeams, options: ReplayOptions): Promis
   return { result, ...(divergence === undefined ? {} : { divergence }) };
 }
 
-function openReplay(seams: RunSeams, { run }: RecordedRun, view: CatalogView): RunScope {
+function openReplay(seams: RunSeams, recorded: RecordedRun, view: CatalogView): RunScope {
+  const { run } = recorded;
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const principal: Principal = run.principal;
@@ -65,7 +67,7 @@ function openReplay(seams: RunSeams, { run }: RecordedRun, view: CatalogView): R
   const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices, signals: { heard: () => undefined }, fence: createFence() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices, sensitive: new Set(sensitiveIn(recorded, view)), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 interface Played extends Pick<Executed, "end" | "value" | "output"> {

@@ -42,6 +42,8 @@ export interface RunScope {
   readonly log: RunLog;
   /** Things worth saying that are no error. Added to while the run goes on. */
   readonly notices: Notices;
+  /** Clear texts that tools called sensitive. Added to while the run goes on; no summary of the run holds them. */
+  readonly sensitive: Set<string>;
   /** Numbers of result handles that earlier stretches took. */
   readonly resultsBefore?: number;
   /** Told when something may have been said to the run; whoever waits for that listens. */

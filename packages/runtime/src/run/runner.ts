@@ -18,6 +18,7 @@ import type { RunRequest } from "./run-request.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
 import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
+import { sensitiveIn } from "./sensitive-in.ts";
 
 export interface Runner {
   /** Checks, runs, settles, shapes. What a program can end in is a value; rejects with CHECKER_FAILED or USAGE only. */
@@ -54,12 +55,15 @@ export function createRunner(options: RunnerOptions): Runner {
         return await failCheck(scope, request, fault);
       }
       noteCheck(scope, report);
+      // Asked for before the program runs: no effect of it may be on record without what was executed.
+      scope.log.flush();
       if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
       options.earlier.add(request.principal, { runId: scope.runId, text: request.program });
       return await carryOut(options, scope, { request, driver, job: jobOf(scope, request, report.code), report });
     },
     async resume(scope, request, { driver, point }) {
       const { recorded } = point;
+      for (const value of sensitiveIn(recorded, scope.view)) scope.sensitive.add(value);
       const { checked } = recorded;
       const report: FinishOptions["report"] = { form: checked.form ?? "script", diagnostics: checked.diagnostics, repairs: checked.repairs, lineOffset: checked.lineOffset ?? 0, shiftedLines: checked.shiftedLines ?? [] };
       return await carryOut(options, scope, { request, driver, job: recordedJob(scope, recorded), report, resumed: point });
@@ -132,7 +136,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices, fence, signals: { heard: () => undefined } };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {

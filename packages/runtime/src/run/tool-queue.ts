@@ -80,6 +80,7 @@ export function createToolQueue(scope: RunScope, told: ToolQueueOptions): ToolQu
   function end(call: ToolCall, args: IssuedTool["args"], performed: PerformedCall): void {
     call.state = "ended";
     call.end = endOf(performed);
+    for (const value of performed.sensitiveValues) scope.sensitive.add(value);
     meter.add(args.json);
     meter.add(performed.wire?.json ?? call.end.error?.message ?? "");
     scope.log.follow(performed.recorded.then((notices) => { for (const notice of notices) scope.notices.add(notice); }));

@@ -44,7 +44,7 @@ export async function openMasterKey(path: string): Promise<{ readonly key: Maste
   } catch (error) {
     if (CallgateError.is(error)) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new CallgateError("JOURNAL_UNAVAILABLE", `Cannot open the journal's key at ${path}: ${why}. Nothing was recorded`, { cause: error, details: { path } });
+    throw new CallgateError("JOURNAL_UNAVAILABLE", `Cannot open the journal's key at ${path}: ${why}. Nothing was recorded; make room there, make the folder writable, or set another state folder`, { cause: error, details: { path } });
   }
 }
 
@@ -75,6 +75,9 @@ async function writeKey(path: string, key: Buffer): Promise<boolean> {
   try {
     await file.writeFile(`${key.toString("hex")}\n`);
     await file.sync();
+  } catch (error) {
+    await unlink(staged).catch(() => undefined); // What made writing fail counts more.
+    throw error;
   } finally {
     await file.close();
   }

@@ -4,6 +4,7 @@ import { version } from "../../version.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { visible } from "../terminal.ts";
 
 const defaultPort = 7423;
 
@@ -17,7 +18,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       const server = createMcpServer({
         gate,
         version,
-        onFault: (id, fault) => terminal.err(`fault ${id}: ${fault instanceof Error ? fault.message : String(fault)}\n`),
+        onFault: (id, fault) => terminal.err(`fault ${id}: ${faultLine(fault)}\n`),
       });
       try {
         const interrupted = signal.aborted ? Promise.resolve() : once(signal, "abort");
@@ -37,4 +38,11 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
     // A person at the terminal that started a server is not who its clients' calls should ask.
     { interactive: false, warm: true },
   );
+}
+
+/** One line, whatever a client sent: its garbage must not look like more lines of ours. */
+function faultLine(fault: unknown): string {
+  const message = fault instanceof Error ? fault.message : String(fault);
+  if (fault instanceof Error && Array.isArray((fault as { issues?: unknown }).issues)) return "a message of the client is no JSON-RPC message; it was left out";
+  return visible(message.replace(/\s+/g, " ")).slice(0, 1_000);
 }

@@ -51,6 +51,11 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
   for (const entry of entries) lines.push(...renderEntry(entry, run, terminal));
+  const ended = new Set(entries.flatMap((entry) => (entry.kind === "call-ended" ? [entry.seq] : [])));
+  for (const entry of run.status === "running" ? [] : entries) {
+    if (entry.kind !== "call-issued" || ended.has(entry.seq)) continue;
+    lines.push(`           #${entry.seq} ${entry.tool} has no recorded end${entry.effect === "read" ? "" : "; whether it took effect is not known"}`);
+  }
   return `${lines.join("\n")}\n`;
 }
 
