@@ -1,7 +1,7 @@
 import type { Approver, Gate, RunLimits, Source } from "@callgate/contract";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
-import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
+import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
@@ -25,7 +25,7 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly stateFolder?: string;
   /** Loads the checker and the token table ahead of the first program. For processes that live long. Default false. */
   readonly warm?: boolean;
-  /** Who is asked. Default: nobody, so that what asks is denied. */
+  /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
 }
 
@@ -52,13 +52,15 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     journal,
     blobs,
     policy,
-    approver: options.approver ?? denyingApprover(),
+    approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets], key: key.derive("redactor") }),
     notices,
     warm: options.warm ?? false,
     defaults: {
       principal: completePrincipal(options.principal ?? {}),
       ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),
+      ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
       ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
     },
   });

@@ -43,7 +43,8 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     warm: options.warm,
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher } }),
     principal: { ...config.principal, ...definedOnly(options.principal) },
-    ...(options.approver === undefined ? {} : { approver: options.approver }),
+    // Questions that are kept are kept, whether somebody sits at a terminal or not.
+    ...(options.approver === undefined || config.approvals === "keep" ? {} : { approver: options.approver }),
   });
 }
 

@@ -8,7 +8,8 @@ const CALLS_SHOWN = 10;
 
 /** A run for a client. The text is what the run's token budget counts; the structured content says the same. */
 export function renderRun(result: RunResult): Answer {
-  const isError = result.status !== "completed";
+  // A run that waits has not failed: what it waits for, and what to do, is among its notices.
+  const isError = result.status !== "completed" && result.status !== "suspended";
   return { text: runReport(result), structured: runRecord(result), ...(isError ? { isError } : {}) };
 }
 
@@ -34,6 +35,8 @@ function runRecord(result: RunResult): JsonObject {
     ...(result.effects === undefined ? {} : { effects: modelView(result.effects) }),
     ...some("notices", result.notices),
     ...some("artifacts", result.artifacts.map(({ name, mimeType, sizeBytes, handle }) => ({ name, mimeType, sizeBytes, handle }))),
+    ...(result.waits === undefined ? {} : some("waits", result.waits.map(({ kind, seq }) => ({ kind, seq })))),
+    ...(result.compensation === undefined ? {} : { compensation: modelView(result.compensation) }),
     callCount: result.calls.length,
     ...some("callsNotOk", bad.slice(0, CALLS_SHOWN).map(({ tool, outcome, effectStatus, error }) => ({ tool, outcome, effectStatus, ...(error === undefined ? {} : { code: error.code }) }))),
     durationMs: Math.round(result.durationMs),

@@ -3,6 +3,6 @@
 export { createBroker } from "./broker/broker.ts";
 export type { Broker } from "./broker/broker.ts";
 export type { BrokerCatalog, BrokerSeams, BrokerTool, CallRequest, PerformedCall, ToolLogRecord } from "./broker/call.ts";
-export { callbackApprover, denyingApprover } from "./approval/approvers.ts";
+export { callbackApprover, denyingApprover, keepingApprover } from "./approval/approvers.ts";
 export { createRulesPolicy } from "./policy/rules-policy.ts";
 export type { PolicyRule } from "./policy/rules-policy.ts";

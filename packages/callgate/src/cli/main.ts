@@ -71,8 +71,9 @@ function buildProgram(perform: (options: GlobalOptions, action: Action) => Promi
   addRunCommands(program, act);
   addFindCommands(program, act);
   addRecordCommands(program, act);
+  addApprovalCommands(program, act);
   addSetupCommands(program, act);
-  program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 approval pending · 6 limit or timeout · 130 interrupted");
+  program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 130 interrupted");
   return program;
 }
 
@@ -136,7 +137,7 @@ function addFindCommands(program: Command, act: Act): void {
 }
 
 function addRecordCommands(program: Command, act: Act): void {
-  const runs = program.command("runs").description("the journal: list, show, replay, prune, erase runs");
+  const runs = program.command("runs").description("the journal: list, show, replay, go on with, undo, prune, erase runs");
   runs.command("ls", { isDefault: true }).option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
   runs.command("show").argument("<run>").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
   runs.command("replay").argument("<run>").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
@@ -146,7 +147,62 @@ function addRecordCommands(program: Command, act: Act): void {
     .option("--max-mib <mib>", "remove the oldest until below", wholeNumber)
     .description("remove old runs")
     .action((options: object) => act(async (context) => (await import("./commands/runs.ts")).pruneRunsCommand(options, context)));
+  addDurableCommands(runs, act);
   runs.command("erase").argument("<run>").description("delete the clear values of a run; summaries stay").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).eraseRunCommand(run, context)));
+}
+
+function addDurableCommands(runs: Command, act: Act): void {
+  const load = () => import("./commands/durable.ts");
+  runs
+    .command("resume")
+    .argument("<run>")
+    .option("--accept-changes", "go on although tools have changed since the check")
+    .description("go on with a run that is suspended or whose process was lost")
+    .action((run: string, options: object) => act(async (context) => (await load()).resumeRunCommand(run, options, context)));
+  runs
+    .command("signal")
+    .argument("<run>")
+    .argument("<event>", "the name the program waits for")
+    .argument("[json]", "what the program gets, as JSON")
+    .option("--id <id>", "makes sending it twice harmless")
+    .description("send an event to a run")
+    .action((run: string, event: string, ...[json, options]: [string | undefined, object]) => act(async (context) => (await load()).signalRunCommand(run, { event, json, ...options }, context)));
+  runs
+    .command("resolve")
+    .argument("<call>", "RUN.NUMBER of a write of unknown effect")
+    .option("--happened", "it took effect")
+    .option("--did-not", "it did not; it is performed when the run goes on")
+    .option("--output <json>", "what the tool would have answered")
+    .description("say what became of a write of unknown effect")
+    .action((call: string, options: object) => act(async (context) => (await load()).resolveCallCommand(call, options, context)));
+  runs
+    .command("complete")
+    .argument("<call>", "RUN.NUMBER of a call whose work goes on in the background")
+    .argument("[json]", "what the call gives, as JSON")
+    .option("--error <message>", "the work failed")
+    .description("tell how a background job ended")
+    .action((call: string, json: string | undefined, options: object) => act(async (context) => (await load()).completeCallCommand(call, { json, ...options }, context)));
+  runs.command("cancel").argument("<run>").description("end a suspended run, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
+  runs.command("rollback").argument("<run>").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));
+}
+
+function addApprovalCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/approvals.ts");
+  const approvals = program.command("approvals").description("questions that wait for a person");
+  approvals.command("ls", { isDefault: true }).description("list open questions").action(() => act(async (context) => (await load()).listApprovalsCommand(context)));
+  for (const [name, approved] of [["approve", true], ["deny", false]] as const) {
+    approvals
+      .command(name)
+      .argument("<approval>")
+      .option("--reason <text>", "kept in the record")
+      .description(approved ? "allow exactly this one call" : "refuse the call")
+      .action((approval: string, options: object) => act(async (context) => (await load()).answerApprovalCommand(approval, { approved, ...options }, context)));
+  }
+  program
+    .command("worker")
+    .option("--concurrency <count>", "runs at once", wholeNumber)
+    .description("go on with every run of the journal that can, until interrupted")
+    .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
 }
 
 function addSetupCommands(program: Command, act: Act): void {

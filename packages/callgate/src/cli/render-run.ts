@@ -18,6 +18,8 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     calls: result.calls.map(rounded),
     artifacts: result.artifacts,
     ...(result.effects === undefined ? {} : { effects: result.effects }),
+    ...(result.waits === undefined ? {} : { waits: result.waits }),
+    ...(result.compensation === undefined ? {} : { compensation: result.compensation }),
     notices: result.notices,
     tokens: result.tokens,
     durationMs: rounded(result).durationMs,

@@ -90,6 +90,9 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe("Python programs"),
+  approvals: z.enum(["ask", "keep"]).optional().describe('Where a person is asked. "ask" (default): at the terminal, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
+  suspendAfterMs: z.int().min(0).optional().describe("How long a program that only waits is kept before its run is suspended. Default 2000"),
+  leaseMs: z.int().min(1000).optional().describe("How long a run stays with a process that gives no sign of life. Default 30000"),
   journal: z
     .strictObject({
       path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),

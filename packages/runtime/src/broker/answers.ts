@@ -61,7 +61,7 @@ export function createAnswers(clock: Clock): Answers {
     } finally {
       // What became of a write is asked of the journal next, so it has to be there.
       if (call.effect === "read") underWay.delete(plan.key);
-      else void call.over.then(() => underWay.delete(plan.key));
+      else call.over.then(() => underWay.delete(plan.key), () => undefined); // It never rejects.
     }
   }
 

@@ -54,15 +54,21 @@ async function poll(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
   const hook = tool.poll.bind(tool);
   const asked = await race(async (signal) => await hook(job.token, createToolContext(call, { signal, store: undefined })), { clock, timeoutMs: tool.timeoutMs, signal: call.signal });
   // A poll that fails has found out nothing: the job is asked about again.
-  const answer: PollAnswer = asked.kind === "value" ? asked.value : { kind: "pending" };
+  const answer: PollAnswer = asked.kind === "value" && isAnswer(asked.value) ? asked.value : { kind: "pending" };
   switch (answer.kind) {
     case "done":
       return await finished(call, answer.output);
     case "failed":
       return failed(call, answer);
-    default:
+    case "pending":
       return parked(call, { ...job, pollAtMs: clock.now() + Math.max(minPollMs, answer.pollAfterMs ?? defaultPollMs) });
   }
+}
+
+/** Hooks are foreign code: what is no answer tells nothing. */
+function isAnswer(value: unknown): value is PollAnswer {
+  const kind: unknown = typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
+  return kind === "done" || kind === "failed" || kind === "pending";
 }
 
 async function finished(call: ReadyCall, value: unknown): Promise<Ended> {

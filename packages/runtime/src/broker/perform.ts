@@ -78,9 +78,8 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
 async function reach({ tool, args, request }: ReadyCall, context: ToolContext): Promise<unknown> {
   const { undo } = request;
   if (undo === undefined) return await tool.source.call(tool.tool.name, args.take(), context);
-  const { compensate } = tool.tool;
-  if (compensate === undefined) throw new ToolError({ code: "TOOL_FAILED", message: `${tool.name} declares no way to undo it`, notApplied: true });
-  await compensate.call(tool.tool, args.take(), undo.output, context);
+  if (tool.tool.compensate === undefined) throw new ToolError({ code: "TOOL_FAILED", message: `${tool.name} declares no way to undo it`, notApplied: true });
+  await tool.tool.compensate(args.take(), undo.output, context);
   return undefined;
 }
 

@@ -1,7 +1,8 @@
 import { encodeValue } from "@callgate/contract";
-import type { DeliveredCall, GuestCall, GuestCompletion, RecordedValue, RunSignal } from "@callgate/contract";
+import type { GuestCall, GuestCompletion, RecordedValue, RunSignal } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { digestOfWire } from "../lib/digest.ts";
+import type { Answered } from "./answered.ts";
 import { answerBuiltin } from "./builtins.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { guestErrorOf } from "./guest-error.ts";
@@ -16,15 +17,6 @@ import { createWaitingRoom } from "./waiting-room.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 type Issued<Kind extends GuestCall["kind"]> = Extract<GuestCall, { kind: Kind }>;
-
-/** A completion that is ready to be delivered, and what its record says of the call. */
-export interface Answered {
-  readonly seq: number;
-  readonly call: DeliveredCall;
-  readonly result: GuestCompletion["result"];
-  /** Absent for tools: theirs is the broker's `call-ended`. */
-  readonly answer?: RecordedValue;
-}
 
 export interface CallDeskOptions {
   readonly reader: BuiltinReader;

@@ -1,64 +1,235 @@
+import type { JournalEntry } from "@callgate/contract";
 import { afterEach, describe, expect, test } from "vitest";
-import { callbackApprover, keepingApprover } from "../approval/approvers.ts";
-import { systemClock } from "../lib/system-clock.ts";
 import { createRulesPolicy } from "../policy/rules-policy.ts";
-import { memoryJournal } from "./fixtures/memory-journal.ts";
-import { createTestGate } from "./fixtures/test-gate.ts";
-import type { TestGate, TestTool } from "./fixtures/test-gate.ts";
+import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
+import type { TestTool } from "./fixtures/test-gate.ts";
 
-const open: TestGate[] = [];
+let worlds: ReturnType<typeof durableWorld>[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ gate }) => gate.close()));
+  await Promise.all(worlds.map((world) => world.close()));
+  worlds = [];
 });
 
-function world() {
-  const journal = memoryJournal(systemClock());
+function world(more: readonly TestTool[] = []) {
   const done: unknown[] = [];
-  const tools: readonly TestTool[] = [
-    { name: "read", handler: async (args) => await Promise.resolve(args) },
-    { name: "pay", effect: "write", handler: async (args, { idempotencyKey }) => { done.push([args, idempotencyKey]); return await Promise.resolve({ paid: args }); } },
-  ];
-  const opened = async (options: Parameters<typeof createTestGate>[1] = {}, given = tools) => {
-    const t = await createTestGate(given, { approver: keepingApprover(), policy: createRulesPolicy([{ allow: "t.read" }, { ask: "t.pay" }]), defaults: { suspendAfterMs: 20 }, ...options, wrapJournal: () => journal });
-    open.push(t);
-    return t.gate;
-  };
-  return { journal, done, tools, opened };
+  const effect = (name: string, init: Partial<TestTool> = {}): TestTool => ({ name, effect: "write", handler: async (args, { idempotencyKey }) => { done.push([name, args, idempotencyKey]); return await Promise.resolve({ name, args }); }, ...init });
+  const made = durableWorld([
+    { name: "read", handler: async (args) => { const { n, ms } = args as { n: number; ms?: number }; if (ms !== undefined) await sleepMs(ms); return { n }; } },
+    effect("write"),
+    effect("ask_pay"),
+    ...more,
+  ]);
+  worlds.push(made);
+  return { ...made, done, effect };
 }
 
-const program = `
-console.log("before");
-text("said once");
-const a: any = await tools.t.read({ n: 1 });
-const paid: any = await tools.t.pay({ amount: a.n });
-console.log("after");
-return { paid, at: Date.now() > 0 }`;
+/** What happened in a run, without the times and the hands it went through. */
+function callLog(entries: readonly JournalEntry[]): unknown {
+  return entries.flatMap((entry) => (entry.kind === "call-ended" ? [[entry.seq, entry.outcome, entry.result?.digest] as const] : [])).sort(([a], [b]) => a - b);
+}
 
 describe("runs.resume", () => {
-  test("code-mode 3: a question survives the process; answered twice at once from another one, the effect happens once and both get the same", async () => {
-    const { journal, done, opened } = world();
-    const first = await opened();
-    const waiting = await first.run(program);
-    expect([waiting.status, waiting.waits?.map(({ kind }) => kind)]).toEqual(["suspended", ["approval"]]);
-    expect(done).toEqual([]);
+  test("code-mode 3: a question survives the process; answered twice at once from others, the effect happens once and both get the same", async () => {
+    const { done, open, entries } = world();
+    const first = await open();
+    const waiting = await first.run(`
+      console.log("before"); text("said once");
+      const a = await tools.t.read({ n: 1 });
+      const paid = await tools.t.ask_pay({ amount: a.n });
+      console.log("after");
+      return { paid, at: Date.now() > 0 }`);
+    expect([waiting.status, waiting.waits?.map(({ kind }) => kind), done]).toEqual(["suspended", ["approval"], []]);
     await first.close();
-
-    const [second, third] = [await opened(), await opened()];
+    const [second, third] = [await open(), await open()];
     const [pending] = await second.approvals.list();
     const { approvalId = "" } = pending?.question ?? {};
-    expect(await second.approvals.answer(approvalId, { approved: true, by: "ann" })).toEqual({ known: false, approved: true });
-    expect(await third.approvals.answer(approvalId, { approved: false, by: "bob" })).toEqual({ known: true, approved: true });
+    const [yes, no] = await Promise.all([second.approvals.answer(approvalId, { approved: true, by: "ann" }), third.approvals.answer(approvalId, { approved: true, by: "bob" })]);
+    expect(yes.known).toBe(!no.known);
     const [one, two] = await Promise.all([second.runs.resume(waiting.runId), third.runs.resume(waiting.runId)]);
     expect([one.status, two.status]).toEqual(["completed", "completed"]);
-    expect(one.value).toMatchObject({ value: { paid: { paid: { amount: 1 } }, at: true } });
+    expect(one.value).toMatchObject({ value: { paid: { args: { amount: 1 } }, at: true } });
     expect(two.value).toEqual(one.value);
     expect(done).toHaveLength(1);
-    expect(one.console.map(({ text }) => text)).toEqual(["before", "after"]);
-    expect(one.text).toEqual(["said once"]);
-    const entries = journal.runs.get(waiting.runId)?.entries ?? [];
-    expect(entries.filter(({ kind }) => kind === "text")).toHaveLength(1);
-    expect(entries.flatMap((entry) => (entry.kind === "console" ? entry.entries : []))).toHaveLength(2);
+    expect([one.console.map(({ text }) => text), one.text]).toEqual([["before", "after"], ["said once"]]);
+    expect(entries(waiting.runId).flatMap((entry) => (entry.kind === "console" ? entry.entries.map(({ text }) => text) : entry.kind === "text" ? [entry.text] : []))).toHaveLength(3);
+    expect(entries(waiting.runId).filter(({ kind }) => kind === "approval-asked")).toHaveLength(1);
     expect(await third.runs.resume(waiting.runId)).toMatchObject({ status: "completed", value: one.value });
+    expect(await third.approvals.list()).toEqual([]);
+  });
+
+  test("code-mode 8: 20 parallel calls with shuffled latencies, suspended in the middle, give the same whether resumed once or fifty times", async () => {
+    const { open, entries, done } = world();
+    const gate = await open();
+    const program = (waits: string) => `
+      const order = [];
+      const half = (from) => Promise.all(Array.from({ length: 10 }, async (_, i) => { const n = from + i; const r = await tools.t.read({ n, ms: (n * 7) % 20 }); order.push(r.n); await tools.t.write({ n }); return r.n; }));
+      const a = await half(0);
+      const b = half(10);
+      ${waits}
+      return { order, all: [...a, ...await b], r: Math.random(), at: Date.now() };`;
+    const seed = "0123456789abcdef0123456789abcdef";
+    const run = await gate.run(program("for (let i = 0; i < 50; i++) await waitFor('go');"), { seed, suspendAfterMs: 1 });
+    expect(run.status).toBe("suspended");
+    const before = callLog(entries(run.runId));
+    let last = run;
+    for (let turn = 0; turn < 50; turn++) {
+      expect(last.status).toBe("suspended");
+      await gate.runs.signal(run.runId, { name: "go", id: String(turn) });
+      last = await gate.runs.resume(run.runId, { suspendAfterMs: 0 });
+    }
+    expect(last.status).toBe("completed");
+    expect(callLog(entries(run.runId))).toEqual(before);
+    expect(done).toHaveLength(20);
+    const { order, all } = (last.value as { value: { order: number[]; all: number[] } }).value;
+    expect(all).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    const again = await gate.runs.resume(run.runId);
+    expect(again.value).toMatchObject({ value: { order, all } });
+  });
+
+  test("br-010: a run that does something else than its record says ends as diverged, names both sides, and performs nothing", async () => {
+    const { open, journal, done } = world();
+    const gate = await open();
+    const run = await gate.run("await tools.t.write({ n: 1 }); await waitFor('go'); await tools.t.write({ n: 2 }); return 1");
+    const kept = journal.runs.get(run.runId)?.entries ?? [];
+    const at = kept.findIndex(({ kind }) => kind === "checked");
+    const checked = kept[at];
+    if (checked?.kind === "checked") kept[at] = { ...checked, code: checked.code?.replace("n: 1", "n: 9") ?? "" };
+    await gate.runs.signal(run.runId, { name: "go" });
+    const resumed = await gate.runs.resume(run.runId);
+    expect(resumed).toMatchObject({ status: "diverged", error: { code: "REPLAY_DIVERGED", details: { seq: 0 } }, effects: { done: ["t.write (call 0)"] } });
+    expect(resumed.error?.message).toContain("Call 0 (t.write) has other arguments");
+    expect(done).toHaveLength(1);
+  });
+
+  test("code-mode 15: a tool whose interface has changed since the check refuses the run by name, until the changes are accepted", async () => {
+    const { open, done, effect } = world();
+    const first = await open();
+    const run = await first.run("await waitFor('go'); return await tools.t.write({ n: 1 })");
+    await first.runs.signal(run.runId, { name: "go" });
+    const renamed = [{ name: "read", handler: () => 1 }, effect("write", { input: { type: "object", properties: { n: { type: "number" } } } }), effect("ask_pay")];
+    const second = await open({}, renamed);
+    await expect(second.runs.resume(run.runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE", message: expect.stringContaining("tool t.write has another interface") as string });
+    expect(done).toEqual([]);
+    expect(await second.runs.resume(run.runId, { acceptChanges: true })).toMatchObject({ status: "completed", value: { value: { name: "write" } } });
+  });
+
+  test("an approval is refused when the policy has changed since it was asked", async () => {
+    const { open, done } = world();
+    const first = await open();
+    const run = await first.run("try { return await tools.t.ask_pay({ n: 1 }) } catch (error) { return error.code + ': ' + error.message }");
+    const [pending] = await first.approvals.list();
+    await first.approvals.answer(pending?.question.approvalId ?? "", { approved: true, by: "ann" });
+    const second = await open({ policy: createRulesPolicy([{ ask: "t.ask*" }, { allow: "*" }, { deny: "t.none" }]) });
+    const resumed = await second.runs.resume(run.runId);
+    expect(done).toEqual([]);
+    expect(resumed.value).toMatchObject({ value: expect.stringMatching(/^DENIED: .*this has changed: the policy/) as string });
+  });
+
+  test("what a person denied in an earlier stretch is denied again without asking", async () => {
+    const { open, done, entries } = world();
+    const first = await open();
+    const run = await first.run("const out = []; for (let i = 0; i < 2; i++) { try { out.push(await tools.t.ask_pay({ n: 1 })) } catch (error) { out.push(error.code) } await waitFor('go') } return out");
+    const [pending] = await first.approvals.list();
+    await first.approvals.answer(pending?.question.approvalId ?? "", { approved: false, by: "ann", reason: "too much" });
+    expect(await first.runs.resume(run.runId)).toMatchObject({ status: "suspended", waits: [{ kind: "event", name: "go", occurrence: 0 }] });
+    for (const id of ["1", "2"]) await first.runs.signal(run.runId, { name: "go", id });
+    const second = await open();
+    expect(await second.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: ["DENIED", "DENIED"] } });
+    expect(done).toEqual([]);
+    expect(entries(run.runId).filter(({ kind }) => kind === "approval-asked")).toHaveLength(1);
   });
 });
-void callbackApprover;
+
+describe("a lost process", () => {
+  /** Starts a run whose write never comes back, and loses its process. */
+  async function lostWrite(init: Partial<TestTool>, made = world()) {
+    let tries = 0;
+    const tool: TestTool = made.effect("pay", { handler: async (args, { idempotencyKey }) => { made.done.push([args, idempotencyKey]); tries += 1; if (tries === 1) await new Promise(() => undefined); return { paid: args }; }, ...init });
+    const tools = [{ name: "read", handler: () => 1 }, tool];
+    const first = await made.open({ defaults: { suspendAfterMs: 20, settleGraceMs: 10 } }, tools);
+    const started = first.run("return await tools.t.pay({ n: 1 })");
+    await until(() => tries === 1);
+    const [runId = ""] = made.journal.runs.keys();
+    made.lose(runId);
+    return { ...made, first, started, runId, second: await made.open({}, tools) };
+  }
+
+  test("br-006: a write that may have happened is unknown and waits for a person, who says it happened", async () => {
+    const { second, runId, done } = await lostWrite({});
+    const waiting = await second.runs.resume(runId);
+    expect(waiting).toMatchObject({ status: "suspended", waits: [{ kind: "resolution", callId: `${runId}.0`, tool: "t.pay" }] });
+    await second.runs.resolve(`${runId}.0`, { happened: true, output: { paid: "found" } });
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { paid: "found" } } });
+    expect(done).toHaveLength(1);
+    await expect(second.runs.resolve(`${runId}.0`, { happened: true })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+  });
+
+  test("br-006: a person says it did not happen: it is performed, once", async () => {
+    const { second, runId, done, entries } = await lostWrite({});
+    await second.runs.resume(runId);
+    await second.runs.resolve(`${runId}.0`, { happened: false });
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed" });
+    expect(done).toHaveLength(2);
+    expect(entries(runId).filter(({ kind }) => kind === "call-resolved")).toMatchObject([{ effectStatus: "none", how: "person" }]);
+  });
+
+  test("code-mode 7: an idempotent tool is called again under the same key", async () => {
+    const { second, runId, done, entries } = await lostWrite({ idempotent: true });
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { paid: { n: 1 } } } });
+    expect(done).toHaveLength(2);
+    expect(done[0]).toEqual(done[1]);
+    expect(entries(runId).filter(({ kind }) => kind === "call-resolved")).toMatchObject([{ how: "repeated" }]);
+  });
+
+  test("code-mode 7: a tool that can tell is asked, and nothing is repeated", async () => {
+    const { second, runId, done } = await lostWrite({ reconcile: () => ({ kind: "happened", output: { paid: "reconciled" } }) });
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { paid: "reconciled" } } });
+    expect(done).toHaveLength(1);
+  });
+
+  test("br-033: an owner that comes back after it lost the run performs nothing, writes nothing, and says so", async () => {
+    const made = world();
+    let release: () => void = () => undefined;
+    const gated = new Promise<void>((resolve) => { release = resolve; });
+    let stale = true;
+    const tools: readonly TestTool[] = [{ name: "read", handler: async (args) => { if (stale) await gated; return args; } }, made.effect("write")];
+    const first = await made.open({ defaults: { suspendAfterMs: 20, settleGraceMs: 10 } }, tools);
+    const events: string[] = [];
+    first.onEvent(({ kind }) => void events.push(kind));
+    const running = first.run("const a = await tools.t.read({ n: 1 }); return await tools.t.write(a)");
+    await until(() => made.journal.runs.size === 1);
+    const [runId = ""] = made.journal.runs.keys();
+    await until(() => events.includes("call-started"));
+    made.lose(runId);
+    stale = false;
+    const second = await made.open({}, tools);
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed" });
+    const written = made.entries(runId).length;
+    release();
+    expect(await running).toMatchObject({ runId, status: "running" });
+    expect(made.done).toHaveLength(1);
+    expect(made.entries(runId)).toHaveLength(written);
+    expect(events).toContain("run-fenced");
+  });
+
+  test("code-mode 8: two parallel branches of two same-named calls, killed and taken over, get their own answers; without the recorded order they do not", async () => {
+    const made = world();
+    const first = await made.open();
+    const run = await first.run(`
+      const A = (async () => { await tools.t.read({ n: 1, ms: 40 }); return await tools.t.read({ n: 11 }) })();
+      const B = (async () => { await tools.t.read({ n: 2, ms: 2 }); return await tools.t.read({ n: 22 }) })();
+      const [a, b] = await Promise.all([A, B]);
+      await waitFor("go");
+      return a.n * 100 + b.n`);
+    const kept = made.journal.runs.get(run.runId);
+    if (kept === undefined) throw new Error("no run");
+    const [entries, state] = [[...kept.entries], { status: kept.status, waits: kept.waits }];
+    await first.runs.signal(run.runId, { name: "go" });
+    expect(await first.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: 1122 } });
+    const delivered = entries.filter((entry) => entry.kind === "delivered").sort((a, b) => a.seq - b.seq);
+    kept.entries.length = 0;
+    kept.entries.push(...entries.map((entry) => (entry.kind === "delivered" ? { ...(delivered.shift() ?? entry), ord: entry.ord } : entry)));
+    Object.assign(kept, state);
+    expect(await first.runs.resume(run.runId)).toMatchObject({ status: "diverged" });
+  });
+});

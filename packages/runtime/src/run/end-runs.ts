@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { CallError, JournalEntry, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
+import { compensationText } from "./waits-text.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
@@ -45,16 +46,20 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
       await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });
       seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
-      return { ...(await recorded(await again(run))), ...(compensation === undefined ? {} : { compensation }) };
+      return withCompensation(await recorded(await again(run)), compensation);
     },
     async rollback(run, signal) {
       const { runId, epoch, status } = run;
       if (status === "running" || status === "suspended") throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status}; cancel it, or let it end, before it is rolled back`, { details: { runId, status } });
       // An ended run is written to under the lease it ended with.
       const compensation = await undoAll(scopeFor(run, { runId, epoch }), signal);
-      return { ...(await recorded(await again(run))), ...(compensation === undefined ? {} : { compensation }) };
+      return withCompensation(await recorded(await again(run)), compensation);
     },
   };
+}
+
+function withCompensation(result: RunResult, compensation: RunResult["compensation"]): RunResult {
+  return compensation === undefined ? result : { ...result, compensation, notices: [...result.notices, ...compensationText(compensation)] };
 }
 
 /** The ends of calls that a suspended run leaves open. */

@@ -14,6 +14,7 @@ import type { TellOptions } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunRequest } from "./run-request.ts";
 import { createTokenMeter } from "./token-meter.ts";
+import { compensationText, waitsText } from "./waits-text.ts";
 import type { TokenMeter } from "./token-meter.ts";
 
 type OkReport = Extract<CheckReport, { kind: "ok" }>;
@@ -37,6 +38,8 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   const own = goesOn ? [] : await storeFiles(scope, executed.output.artifacts);
   const files = goesOn ? [] : executed.calls.flatMap(({ end }) => end?.artifacts ?? []);
   const artifacts = [...files, ...own].map((artifact) => kept.keepArtifact(artifact));
+  for (const notice of executed.suspension === undefined ? [] : waitsText(runId, executed.suspension.waits)) scope.notices.add(notice);
+  for (const notice of compensation === undefined ? [] : compensationText(compensation)) scope.notices.add(notice);
   const draft: RunDraft = {
     runId,
     status: told.status,

@@ -1,5 +1,5 @@
 import type { Clock, GuestCompletion } from "@callgate/contract";
-import type { Answered } from "./call-desk.ts";
+import type { Answered } from "./answered.ts";
 import type { RunLog } from "./run-log.ts";
 
 /**

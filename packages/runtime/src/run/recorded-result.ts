@@ -6,6 +6,7 @@ import type { RunDraft } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import { summaries } from "./recorded-run.ts";
 import { effectsOf } from "./run-effects.ts";
+import { waitsText } from "./waits-text.ts";
 
 type Kept = Extract<JournalEntry, { kind: "result" }>;
 
@@ -37,7 +38,7 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
     artifacts: kept.flatMap(({ artifact, number }) => (artifact === undefined ? [] : [{ ...artifact, handle: handleOf(run.runId, number) }])),
     ...(run.status === "completed" ? {} : { effects: effectsOf(calls) }),
     ...(goesOn ? { waits: run.waits } : {}),
-    notices,
+    notices: [...notices, ...(run.status === "suspended" ? waitsText(run.runId, run.waits) : [])],
     durationMs: Math.max(0, (run.endedAtMs ?? run.startedAtMs) - run.startedAtMs),
   };
   const value = kept.find(({ number }) => number === run.resultNumber);

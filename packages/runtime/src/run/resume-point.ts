@@ -1,5 +1,5 @@
 import type { JournalEntry, RunRecord, RunSignal } from "@callgate/contract";
-import type { Answered } from "./call-desk.ts";
+import type { Answered } from "./answered.ts";
 import { readRecordedRun, resultOfEnded } from "./recorded-run.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";

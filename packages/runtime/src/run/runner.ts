@@ -180,6 +180,8 @@ function noteCheck(scope: RunScope, report: CheckReport): void {
   const { diagnostics, repairs, durationMs } = report;
   const executed = report.kind === "ok" ? { code: report.code, lineOffset: report.lineOffset, shiftedLines: report.shiftedLines, form: report.form, reach: report.reach, interfaces: view.interfaces(report.reach), modulesDigest: view.modulesDigest } : {};
   log.add({ kind: "checked", atMs, ok: report.kind === "ok", diagnostics, repairs, durationMs, ...executed });
+  // Whoever takes the run over needs it, however early that is.
+  if (report.kind === "ok") log.flush();
   seams.emit({ kind: "run-checked", atMs, runId, principal, ok: report.kind === "ok", diagnostics, durationMs });
 }
 

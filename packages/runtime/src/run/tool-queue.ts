@@ -116,7 +116,7 @@ export function createToolQueue(scope: RunScope, told: ToolQueueOptions): ToolQu
       return ledger.note(issued, record);
     },
     start,
-    refuse: ledger.refuse,
+    refuse: (call) => ledger.refuse(call),
     wake,
     hold() {
       held = true;
@@ -131,7 +131,7 @@ export function createToolQueue(scope: RunScope, told: ToolQueueOptions): ToolQu
         if (call.state === "queued" && call.past?.issued !== true && (how === "abort" || call.effect === "read")) ledger.refuse(call);
       }
       perform.abort(how);
-      for (const call of [...parked.keys()]) if (how === "abort" || call.effect === "read") wake(call, undefined);
+      for (const call of Array.from(parked.keys())) if (how === "abort" || call.effect === "read") wake(call, undefined);
       if (isQuiet()) return;
       const quiet = new Promise<void>((resolve) => idle.push(resolve));
       next();

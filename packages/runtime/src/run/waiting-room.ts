@@ -36,11 +36,11 @@ export interface WaitingRoomOptions {
 /** Timers of the host count up to here. */
 const maxDelayMs = 0x7fff_ffff;
 
+type Timed = Waiting & { timer?: { cancel(): void } };
+
 export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
-  const waiting = new Map<number, Waiting & { timer?: { cancel(): void } }>();
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-  let nextLook: { cancel(): void } | undefined;
+  const waiting = new Map<number, Timed>();
+  const looker = createLooker({ clock, lookEveryMs, lookOnce, isWanted: () => [...waiting.values()].some(({ wait }) => wait.kind !== "timer") });
 
   function end(seq: number, said: RunSignal | undefined): void {
     const one = waiting.get(seq);
@@ -51,16 +51,16 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
     one.over(said);
   }
 
-  function startTimer(one: Waiting & { timer?: { cancel(): void } }): void {
+  function startTimer(one: Timed): void {
     const dueMs = dueOf(one.wait);
     if (dueMs === undefined) return;
-    const { seq } = one.wait;
+    const { seq, kind } = one.wait;
     one.timer = clock.schedule(Math.min(maxDelayMs, Math.max(0, dueMs - clock.now())), () => {
       if (waiting.get(seq) !== one) return;
-      if (clock.now() < dueMs) return startTimer(one);
-      if (one.wait.kind === "timer") return end(seq, undefined);
+      if (clock.now() < dueMs) startTimer(one);
+      else if (kind === "timer") end(seq, undefined);
       // What was said in time counts, though nobody has looked since.
-      look().then(() => end(seq, undefined), () => end(seq, undefined));
+      else looker.look(() => end(seq, undefined));
     });
   }
 
@@ -72,37 +72,19 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
     }
   }
 
-  function look(): Promise<void> {
-    if (looking !== undefined) {
-      lookAgain = true;
-      return looking;
-    }
-    nextLook?.cancel();
-    looking = lookOnce().then(() => {
-      looking = undefined;
-      if (lookAgain) {
-        lookAgain = false;
-        return look();
-      }
-      if (inOrder(waiting, taken).some(({ kind }) => kind !== "timer")) nextLook = clock.schedule(lookEveryMs, () => void look());
-      return undefined;
-    });
-    return looking;
-  }
-
   return {
     add(given) {
       const one = { ...given };
       waiting.set(one.wait.seq, one);
       startTimer(one);
-      if (one.wait.kind !== "timer") void look();
+      if (one.wait.kind !== "timer") looker.look();
     },
     remove(seq) {
       waiting.get(seq)?.timer?.cancel();
       waiting.delete(seq);
     },
     look() {
-      if (waiting.size > 0) void look();
+      if (waiting.size > 0) looker.look();
     },
     get waits() {
       return inOrder(waiting, taken);
@@ -118,9 +100,50 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
     drop() {
       for (const { timer } of waiting.values()) timer?.cancel();
       waiting.clear();
-      nextLook?.cancel();
+      looker.stop();
     },
   };
+}
+
+interface LookerOptions {
+  readonly clock: Clock;
+  readonly lookEveryMs: number;
+  /** Never rejects. */
+  readonly lookOnce: () => Promise<void>;
+  readonly isWanted: () => boolean;
+}
+
+/** Looks when asked to, one look at a time, and every so often while anyone wants to know. */
+function createLooker({ clock, lookEveryMs, lookOnce, isWanted }: LookerOptions): { look(then?: () => void): void; stop(): void } {
+  let waitingFor: (() => void)[] | undefined;
+  let again: (() => void)[] | undefined;
+  let next: { cancel(): void } | undefined;
+
+  function begin(then: (() => void)[]): void {
+    next?.cancel();
+    waitingFor = then;
+    lookOnce().then(ended, ended);
+  }
+
+  function ended(): void {
+    const told = waitingFor ?? [];
+    waitingFor = undefined;
+    for (const tell of told) tell();
+    if (again !== undefined) {
+      const more = again;
+      again = undefined;
+      begin(more);
+    } else if (isWanted()) next = clock.schedule(lookEveryMs, () => look());
+  }
+
+  function look(then?: () => void): void {
+    const asked = then === undefined ? [] : [then];
+    // What is said after a look began may be missed by it.
+    if (waitingFor === undefined) begin(asked);
+    else again = [...(again ?? []), ...asked];
+  }
+
+  return { look, stop: () => next?.cancel() };
 }
 
 /** The waits by `seq`; of several for events of one name, each gets the next one. */

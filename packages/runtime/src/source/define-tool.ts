@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Tool, ToolContext, ToolHooks, ToolSpec } from "@callgate/contract";
+import type { BackgroundJob, Tool, ToolContext, ToolHooks, ToolSpec } from "@callgate/contract";
 import { normalizeSchema } from "./schema-input.ts";
 import type { Parsed, SchemaInput, Unparsed } from "./schema-input.ts";
 
@@ -16,12 +16,14 @@ export interface ToolDefinition<Input extends SchemaInput, Output extends Schema
   readonly name?: string;
   readonly input: Input;
   readonly output?: Output;
-  handler(args: Parsed<Input>, context: ToolContext): Promise<Returned<Output>> | Returned<Output>;
+  /** A `BackgroundJob` says that the work goes on without the handler. */
+  handler(args: Parsed<Input>, context: ToolContext): Promise<Returned<Output> | BackgroundJob> | Returned<Output> | BackgroundJob;
   precheck?(args: Parsed<Input>, context: ToolContext): Promise<void> | void;
   summarize?(output: Given<Output>): unknown;
   simulate?(args: Parsed<Input>, context: ToolContext): Promise<Returned<Output>> | Returned<Output>;
   compensate?(args: Parsed<Input>, output: Given<Output>, context: ToolContext): Promise<void> | void;
   reconcile?: ToolHooks<Parsed<Input>, Returned<Output>>["reconcile"];
+  poll?: ToolHooks<Parsed<Input>, Returned<Output>>["poll"];
   businessKey?(args: Parsed<Input>): string | undefined;
 }
 
@@ -32,10 +34,10 @@ type Given<Output> = Output extends SchemaInput ? Parsed<Output> : unknown;
 
 const BRAND = Symbol.for("callgate.tool");
 
-const hookNames = ["precheck", "summarize", "simulate", "compensate", "reconcile", "businessKey"] as const;
+const hookNames = ["precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "businessKey"] as const;
 
 /** Fields that are copied as they are when they are given. */
-const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "concurrency", "cost", "sensitive"] as const;
+const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "idempotent", "reread", "concurrency", "cost", "sensitive"] as const;
 
 /**
  * Makes a tool of a function. Types flow from the schemas to the handler.

@@ -15,6 +15,8 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       // Standard output belongs to the protocol, and nobody watches standard error of a server.
       view.close();
       const { terminal, signal } = context;
+      // Runs that wait, or whose process was lost, go on while a client is connected.
+      const worker = gate.work();
       const server = createMcpServer({
         gate,
         version,
@@ -32,6 +34,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
         await interrupted;
         return exitCodes.ok;
       } finally {
+        await worker.stop();
         await server.close();
       }
     },

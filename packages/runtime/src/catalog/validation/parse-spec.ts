@@ -41,6 +41,8 @@ const specFields = z.object({
   timeoutMs: wholeNumber(1, dayMs),
   retry: z.object({ retries: wholeNumber(1, 10), minDelayMs: wholeNumber(0, dayMs).optional(), maxDelayMs: wholeNumber(0, dayMs).optional() }).optional(),
   cache: z.object({ ttlMs: wholeNumber(1, 365 * dayMs) }).optional(),
+  idempotent: z.boolean().optional(),
+  reread: z.boolean().optional(),
   concurrency: wholeNumber(1, 100_000).optional(),
   cost: z.object({ microUsdPerCall: z.number().min(0) }).optional(),
   examples: z.array(z.object({ description: z.string().optional(), input: z.record(z.string(), z.unknown()), output: z.unknown().optional() })),

@@ -1,0 +1,220 @@
+import { BackgroundJob, ToolError } from "@callgate/contract";
+import { afterEach, describe, expect, test } from "vitest";
+import { createRulesPolicy } from "../policy/rules-policy.ts";
+import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
+import type { TestTool } from "./fixtures/test-gate.ts";
+
+let close: () => Promise<unknown> = () => Promise.resolve();
+afterEach(() => close());
+
+function world(tools: readonly TestTool[]) {
+  const made = durableWorld(tools);
+  close = () => made.close();
+  return made;
+}
+
+describe("sleep and waitFor", () => {
+  test("a run sleeps suspended and is woken by a worker when its time has come", async () => {
+    const { open, journal } = world([]);
+    const gate = await open({ defaults: { suspendAfterMs: 0 } });
+    const run = await gate.run("const at = Date.now(); await sleep(300); return Date.now() - at");
+    expect(run).toMatchObject({ status: "suspended", waits: [{ kind: "timer", seq: 0 }] });
+    const other = await open({ defaults: { suspendAfterMs: 0 } });
+    const worker = other.work({ concurrency: 2 });
+    await until(() => journal.runs.get(run.runId)?.status === "completed");
+    await worker.stop();
+    const result = await other.runs.resume(run.runId);
+    expect((result.value as { value: number }).value).toBeGreaterThanOrEqual(300);
+    expect(journal.runs.get(run.runId)?.epoch).toBe(2);
+  });
+
+  test("events reach the waits of their name in order, and a wait that is over takes none", async () => {
+    const { open } = world([]);
+    const gate = await open();
+    const run = await gate.run(`
+      const late = await waitFor("a", { timeoutMs: 0 }).catch((error) => error.code);
+      const b = waitFor("b");
+      return [late, await waitFor("a"), await waitFor("a"), await b];`);
+    expect(run).toMatchObject({ status: "suspended", waits: [{ kind: "event", name: "b", occurrence: 0 }, { kind: "event", name: "a", occurrence: 0 }] });
+    for (const [name, payload] of [["a", 1], ["b", { x: 9 }], ["a", 2]] as const) expect(await gate.runs.signal(run.runId, { name, payload, id: JSON.stringify(payload) })).toEqual({ known: false });
+    expect(await gate.runs.signal(run.runId, { name: "a", payload: 7, id: "1" })).toEqual({ known: true });
+    expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: ["WAIT_TIMED_OUT", 1, 2, { x: 9 }] } });
+    await expect(gate.runs.signal(run.runId, { name: "a" })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+  });
+
+  test.each([
+    ["await sleep('soon')", "sleep needs milliseconds"],
+    ["await sleep(1e15)", "at most ten years"],
+    ["await waitFor(7)", "needs the name of an event"],
+    ["await waitFor('a', { timeoutMs: -1 })", "timeoutMs must be"],
+  ])("%s is refused with INVALID_INPUT", async (program, message) => {
+    const gate = await world([]).open();
+    const result = await gate.run(`try { ${program} } catch (error) { return error.code + " " + error.message }`);
+    expect(result.value).toMatchObject({ value: expect.stringMatching(new RegExp(`^INVALID_INPUT .*${message}`)) as string });
+  });
+});
+
+describe("background jobs", () => {
+  const job = (polls: string[] = []): TestTool => ({
+    name: "build", effect: "write", handler: () => new BackgroundJob({ id: 5 }, { pollAfterMs: 100 }),
+    poll: (token) => { polls.push(JSON.stringify(token)); return polls.length < 3 ? { kind: "pending", pollAfterMs: 100 } : { kind: "done", output: { built: token } }; },
+  });
+
+  test("the call stays open while the run is suspended, and ends when the tool says so", async () => {
+    const polls: string[] = [];
+    const { open, journal, entries } = world([job(polls)]);
+    const gate = await open({ defaults: { suspendAfterMs: 0 } });
+    const run = await gate.run("return await tools.t.build({})");
+    expect(run).toMatchObject({ status: "suspended", waits: [{ kind: "job", tool: "t.build", token: { id: 5 } }] });
+    const worker = gate.work();
+    await until(() => journal.runs.get(run.runId)?.status === "completed");
+    await worker.stop();
+    expect(polls).toEqual(['{"id":5}', '{"id":5}', '{"id":5}']);
+    expect(await gate.runs.resume(run.runId)).toMatchObject({ value: { value: { built: { id: 5 } } } });
+    expect(entries(run.runId).filter(({ kind }) => kind === "call-issued")).toHaveLength(1);
+  });
+
+  test("or when somebody tells, once; a direct call waits for that alive", async () => {
+    const { open, journal } = world([{ ...job(), poll: undefined }] as unknown as readonly TestTool[]);
+    const gate = await open();
+    const run = await gate.run("return await tools.t.build({})");
+    expect(await gate.runs.complete(`${run.runId}.0`, { kind: "value", value: 1 })).toEqual({ known: false });
+    expect(await gate.runs.complete(`${run.runId}.0`, { kind: "value", value: 2 })).toEqual({ known: true });
+    expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: 1 } });
+    const calling = gate.call("t.build", {});
+    await until(() => journal.runs.size === 2 && [...journal.runs.values()].some(({ entries }) => entries.some(({ kind }) => kind === "call-backgrounded") && entries.every(({ kind }) => kind !== "suspended")));
+    const [, direct] = [...journal.runs.keys()];
+    await gate.runs.complete(`${String(direct)}.0`, { kind: "error", code: "BUILD_FAILED", message: "no disk" });
+    expect((await calling).outcome).toMatchObject({ kind: "failed", effectStatus: "unknown", error: { code: "BUILD_FAILED" } });
+  });
+});
+
+describe("one write for a task and a business key", () => {
+  let done: unknown[] = [];
+  const tools = (): readonly TestTool[] => {
+    done = [];
+    return [
+      { name: "create", effect: "write", businessKey: (args) => (args as { id: string }).id, handler: (args) => { done.push(args); return { made: args }; } },
+      { name: "note", effect: "write", handler: (args) => { done.push(args); return done.length; } },
+    ];
+  };
+
+  test("the same task submitted again gets the first run's outcome, and says so", async () => {
+    const { open } = world(tools());
+    const [first, second] = [await open(), await open()];
+    const program = "return [await tools.t.create({ id: 'x' }), await tools.t.note({ n: 1 }), await tools.t.note({ n: 1 })]";
+    const one = await first.run(program, { taskId: "task-1" });
+    const two = await second.run(program, { taskId: "task-1" });
+    expect(two.value).toMatchObject({ value: (one.value as { value: unknown }).value });
+    expect(done).toHaveLength(3);
+    expect(two.notices.join("\n")).toContain(`had already taken place as call ${one.runId}.0`);
+    const other = await second.run("return await tools.t.create({ id: 'x', more: 1 }).catch((error) => error.code)", { taskId: "task-1" });
+    expect(other.value).toMatchObject({ value: "IDEMPOTENCY_MISMATCH" });
+    await second.run(program, { taskId: "task-2" });
+    expect(done).toHaveLength(6);
+  });
+});
+
+describe("compensation", () => {
+  function shop() {
+    const log: string[] = [];
+    const step = (name: string, init: Partial<TestTool> = {}): TestTool => ({
+      name, effect: "write", handler: (args) => { log.push(`do ${name}`); return { did: args }; }, compensate: (args, output) => { log.push(`undo ${name} ${JSON.stringify([args, output])}`); }, ...init,
+    });
+    return { log, tools: [step("a"), step("b"), step("keep", { compensate: undefined } as never), step("fail", { handler: () => { throw new ToolError({ code: "NO", message: "no", notApplied: true }); } })] };
+  }
+  const program = "await tools.t.a({ n: 1 }); await tools.t.keep({}); await tools.t.b({ n: 2 }); await tools.t.fail({}); return 1";
+
+  test("a run that fails is undone, last first; what cannot be is listed", async () => {
+    const { log, tools } = shop();
+    const { open, entries } = world(tools);
+    const result = await (await open()).run(program);
+    expect(result).toMatchObject({ status: "failed", compensation: { undone: [`${result.runId}.2`, `${result.runId}.0`], remaining: [{ callId: `${result.runId}.1`, tool: "t.keep", why: "its tool declares no way to undo it" }] } });
+    expect(log.slice(3)).toEqual(['undo b [{"n":2},{"did":{"n":2}}]', 'undo a [{"n":1},{"did":{"n":1}}]']);
+    expect(entries(result.runId).flatMap((entry) => (entry.kind === "call-issued" && entry.compensates !== undefined ? [entry.compensates] : []))).toEqual([2, 0]);
+  });
+
+  test("is left alone with onFailure keep, until it is rolled back; again, nothing is undone twice", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    const gate = await open();
+    const failed = await gate.run(program, { onFailure: "keep" });
+    expect([failed.compensation, log.length]).toEqual([undefined, 3]);
+    const back = await gate.runs.rollback(failed.runId);
+    expect(back.compensation?.undone).toHaveLength(2);
+    expect((await gate.runs.rollback(failed.runId)).compensation).toEqual(back.compensation);
+    expect(log).toHaveLength(5);
+  });
+
+  test("undoing is gated like any write", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    const first = await open();
+    const failed = await first.run(program, { onFailure: "keep" });
+    const second = await open({ policy: createRulesPolicy([{ deny: "t.b" }, { allow: "*" }]) });
+    const { compensation } = await second.runs.rollback(failed.runId);
+    expect(compensation).toMatchObject({ undone: [`${failed.runId}.0`] });
+    expect(compensation?.remaining.map(({ tool }) => tool)).toEqual(["t.b", "t.keep"]);
+    expect(log.filter((line) => line.startsWith("undo b"))).toEqual([]);
+  });
+
+  test("a suspended run that is cancelled is undone and ends as cancelled", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    const gate = await open();
+    const run = await gate.run("await tools.t.a({ n: 1 }); await waitFor('go'); return 1");
+    expect(await gate.runs.cancel(run.runId)).toMatchObject({ status: "cancelled", compensation: { undone: [`${run.runId}.0`], remaining: [] } });
+    expect(log).toHaveLength(2);
+    await expect(gate.runs.cancel(run.runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE" });
+  });
+});
+
+describe("workers", () => {
+  test("three workers race for thirty runs of a lost process: each is driven once more, and no write twice", async () => {
+    const done: number[] = [];
+    const { open, journal } = world([{ name: "write", effect: "write", handler: (args) => { done.push((args as { n: number }).n); return 1; } }]);
+    const first = await open({ defaults: { suspendAfterMs: 0 } });
+    const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => first.run(`await tools.t.write({ n: ${n} }); await waitFor("go"); await tools.t.write({ n: ${n} + 100 }); return ${n}`)));
+    expect(runs.every(({ status }) => status === "suspended")).toBe(true);
+    await first.close();
+    const gates = [await open(), await open(), await open()];
+    for (const { runId } of runs) await gates[0]?.runs.signal(runId, { name: "go" });
+    const workers = gates.map((gate) => gate.work({ concurrency: 4 }));
+    await until(() => [...journal.runs.values()].every(({ status }) => status === "completed"));
+    await Promise.all(workers.map((worker) => worker.stop()));
+    expect([...journal.runs.values()].map(({ epoch }) => epoch)).toEqual(runs.map(() => 2));
+    expect(done.sort((a, b) => a - b)).toEqual([...Array.from({ length: 30 }, (_, n) => n), ...Array.from({ length: 30 }, (_, n) => n + 100)]);
+  });
+
+  test("a worker that stops leaves its run to another one, after what is under way", async () => {
+    const done: string[] = [];
+    const { open, journal } = world([{ name: "slow", effect: "write", handler: async (args) => { await sleepMs(150); done.push(JSON.stringify(args)); return 1; } }]);
+    const first = await open();
+    const run = await first.run("await waitFor('go'); await tools.t.slow({ n: 1 }); await tools.t.slow({ n: 2 }); return 'end'");
+    await first.runs.signal(run.runId, { name: "go" });
+    const worker = first.work();
+    await until(() => journal.runs.get(run.runId)?.entries.some(({ kind }) => kind === "call-issued") === true);
+    await worker.stop();
+    expect([journal.runs.get(run.runId)?.status, done]).toEqual(["suspended", ['{"n":1}']]);
+    expect(await (await open()).runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: "end" } });
+    expect(done).toEqual(['{"n":1}', '{"n":2}']);
+  });
+
+  test("a run that takes its process down again and again at one point ends as crashed", async () => {
+    const { open, journal } = world([{ name: "hang", handler: () => new Promise(() => undefined) }]);
+    const gates = [];
+    for (let turn = 0; turn < 6; turn++) gates.push(await open({ defaults: { suspendAfterMs: 0, settleGraceMs: 1 } }));
+    const running = [gates[0]?.run("return await tools.t.hang({})")];
+    await until(() => journal.runs.size === 1 && [...journal.runs.values()].some(({ entries }) => entries.some(({ kind }) => kind === "checked")));
+    const [[runId, kept] = ["", undefined]] = journal.runs;
+    for (let turn = 1; turn < 5; turn++) {
+      if (kept !== undefined) kept.leaseUntilMs = 0;
+      running.push(gates[turn]?.runs.resume(runId));
+      await until(() => kept?.entries.filter(({ kind }) => kind === "resumed").length === turn);
+    }
+    if (kept !== undefined) kept.leaseUntilMs = 0;
+    expect(await gates[5]?.runs.resume(runId)).toMatchObject({ status: "crashed", error: { code: "RUN_INTERRUPTED" } });
+    await Promise.all(gates.map((gate) => gate.close()));
+    for (const result of running) expect(["running", "crashed"]).toContain((await result)?.status);
+  });
+});

@@ -1,0 +1,36 @@
+import type { RunResult, RunWait } from "@callgate/contract";
+
+/** Waits that are told one by one. */
+const maxTold = 10;
+
+/** What a suspended run waits for, and what brings it on; for whoever gets its result. */
+export function waitsText(runId: string, waits: readonly RunWait[]): readonly string[] {
+  const told = waits.slice(0, maxTold).map((wait) => `Waits for ${waitText(wait)}`);
+  const more = waits.length > maxTold ? [`Waits for ${waits.length - maxTold} more things`] : [];
+  return [...told, ...more, `The run goes on by itself where a worker runs (callgate worker, callgate mcp), else with: callgate runs resume ${runId}. What it did so far stays done; do not run the program again.`];
+}
+
+function waitText(wait: RunWait): string {
+  switch (wait.kind) {
+    case "approval":
+      return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals ls`;
+    case "timer":
+      return `${timeText(wait.untilMs)} (call ${wait.seq})`;
+    case "event":
+      return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq}): callgate runs signal`;
+    case "job":
+      return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.callId})`;
+    case "resolution":
+      return `a person to say whether ${wait.tool} took effect: callgate runs resolve ${wait.callId} --happened or --did-not`;
+  }
+}
+
+function timeText(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** What was undone after a run that failed, and what a person has to see to. */
+export function compensationText({ undone, remaining }: NonNullable<RunResult["compensation"]>): readonly string[] {
+  const done = undone.length === 0 ? [] : [`Undone, last first: ${undone.slice(0, maxTold).join(", ")}${undone.length > maxTold ? ` and ${undone.length - maxTold} more` : ""}`];
+  return [...done, ...remaining.slice(0, maxTold).map(({ callId, tool, why }) => `Not undone: ${tool} (${callId}), for ${why}`), ...(remaining.length > maxTold ? [`Not undone: ${remaining.length - maxTold} more calls`] : [])];
+}
