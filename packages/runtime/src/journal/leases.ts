@@ -1,24 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ClaimOptions, ClaimedRun, RunLease, RunSignal, RunWait, Suspension } from "@callgate/contract";
+import type { ClaimOptions, ClaimedRun, RunLease, Suspension } from "@callgate/contract";
 import { textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { eraseWait } from "./entry-codec.ts";
 import { fencedError, givenUpError, notFoundError } from "./fence.ts";
 import type { Owners } from "./owners.ts";
 import { sealPayload } from "./payload.ts";
-import type { Payload } from "./payload.ts";
 import { prepareEntry } from "./prepare-entries.ts";
 import type { RunKeys } from "./run-keys.ts";
 import type { RunWriter } from "./run-writer.ts";
-import { isAnswered, signalName, signalPlace, waitsPlace } from "./signal-codec.ts";
-import type { SignalName, SplitSignal } from "./signal-codec.ts";
-
-/** A signal ready to be written: a large value is a blob already. */
-export interface PreparedSignal {
-  readonly split: SplitSignal;
-  readonly payload: Payload | undefined;
-  readonly blob?: { readonly digest: string; readonly sizeBytes: number };
-}
+import { isAnswered, waitsPlace } from "./signal-codec.ts";
+import type { Signals } from "./signals.ts";
 
 /** Who drives a run, and what makes a run that stands still go on. Methods that write belong inside a transaction. */
 export interface Leases {
@@ -30,14 +22,13 @@ export interface Leases {
   /** Whether a claim would find a run; takes no lock. */
   canClaim(options: ClaimOptions): boolean;
   claim(options: ClaimOptions): Omit<ClaimedRun, "run"> & { readonly tenant: string } | undefined;
-  /** Position of the signal that counts. Errors: RUN_NOT_FOUND. */
-  signal(run: { readonly tenant: string; readonly runId: string }, signal: PreparedSignal): { readonly kind: "kept" | "known"; readonly position: number };
 }
 
 export interface LeaseSeams {
   readonly writer: RunWriter;
   readonly keys: RunKeys;
   readonly owners: Owners;
+  readonly signals: Signals;
   readonly now: () => number;
 }
 
@@ -50,7 +41,7 @@ const claimable = `
   )
   order by case when status = 'suspended' then due_at_ms else coalesce(lease_until_ms, started_at_ms) end limit 1`;
 
-export function createLeases(database: DatabaseSync, { writer, keys, owners, now }: LeaseSeams): Leases {
+export function createLeases(database: DatabaseSync, { writer, keys, owners, signals, now }: LeaseSeams): Leases {
   const renew = database.prepare("update runs set lease_until_ms = ? where run_id = ? and epoch = ? and status = 'running'");
   const selectState = database.prepare("select epoch, status from runs where run_id = ?");
   const suspend = database.prepare(`
@@ -60,14 +51,6 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, now
   const claim = database.prepare(`
     update runs set status = 'running', epoch = epoch + 1, owner = ?, lease_until_ms = ?, waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
     where run_id = ?`);
-  const selectRun = database.prepare("select user_id, status, waits from runs where tenant = ? and run_id = ?");
-  const selectNames = database.prepare("select kind, name, key, position from signals where run_id = ? order by position");
-  const insertSignal = database.prepare("insert into signals (run_id, position, tenant, user_id, kind, name, key, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
-  const makeDue = database.prepare("update runs set due_at_ms = min(coalesce(due_at_ms, ?1), ?1) where run_id = ?2");
-
-  const saidTo = (runId: string): (SignalName & { readonly position: number })[] =>
-    selectNames.all(runId).map((row) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : String(row["key"]), position: Number(row["position"]) }));
 
   function lostError(lease: RunLease): Error {
     const row = selectState.get(lease.runId);
@@ -89,7 +72,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, now
     },
     suspend(lease, { atMs, waits, wakeAtMs }) {
       const { runId, epoch } = lease;
-      const dueAtMs = isAnswered(waits, saidTo(runId)) ? now() : wakeAtMs;
+      const dueAtMs = isAnswered(waits, signals.said(runId)) ? now() : wakeAtMs;
       const key = keys.find(runId);
       const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
       const { changes } = suspend.run(JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, dueAtMs ?? null, runId, epoch);
@@ -105,23 +88,6 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, now
       claim.run(owners.ownerId, now() + options.leaseMs, runId);
       writer.forget(); // What this transaction knows of the run is of its last owner.
       return { lease: { runId, epoch: Number(found["epoch"]) + 1 }, tenant: textColumn(found, "tenant"), reason: found["status"] === "suspended" ? "due" : "taken_over" };
-    },
-    signal({ tenant, runId }, { split, payload, blob }) {
-      const run = selectRun.get(tenant, runId);
-      if (run === undefined) throw notFoundError(runId);
-      const said = saidTo(runId);
-      const name = signalName(split.body);
-      const known = name.key === undefined ? undefined : said.find((other) => other.kind === name.kind && other.name === name.name && other.key === name.key);
-      const position = known?.position ?? (said.at(-1)?.position ?? -1) + 1;
-      if (known === undefined) {
-        const key = keys.find(runId);
-        const sealed = payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, signalPlace(runId, position));
-        insertSignal.run(runId, position, tenant, String(run["user_id"]), name.kind, name.name, name.key ?? null, JSON.stringify(split.body), payload?.texts === undefined ? 0 : 1, sealed);
-        if (blob !== undefined) insertBlob.run(runId, blob.digest, tenant, String(run["user_id"]), blob.sizeBytes);
-        said.push({ ...name, position });
-      }
-      if (run["status"] === "suspended" && isAnswered(JSON.parse(textColumn(run, "waits")) as RunWait[], said)) makeDue.run(now(), runId);
-      return { kind: known === undefined ? "kept" : "known", position };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, J
 import type { EffectHolder, Effects } from "./effects.ts";
 import { notFoundError } from "./fence.ts";
 import { createHeldLeases } from "./held-leases.ts";
+import type { HeldLeases } from "./held-leases.ts";
 import type { Leases } from "./leases.ts";
 import type { Owners } from "./owners.ts";
 import { assertNames, assertSignalNames } from "./plain-names.ts";
@@ -12,6 +13,7 @@ import { createRunOrder } from "./run-order.ts";
 import type { RunReader } from "./read-runs.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { splitSignal } from "./signal-codec.ts";
+import type { Signals } from "./signals.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 /** The writing half of a journal. Renews the leases of the runs it began or claimed until they end or are given up. */
@@ -33,6 +35,7 @@ export interface RecorderSeams {
   readonly owners: Owners;
   readonly writer: RunWriter;
   readonly leases: Leases;
+  readonly signals: Signals;
   readonly effects: Effects;
   readonly keys: RunKeys;
   readonly runs: RunReader;
@@ -92,21 +95,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
       await write(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension));
       held.release(lease);
     },
-    async claim(options) {
-      queue.catchUp();
-      if (!leases.canClaim(options)) return undefined; // The usual answer, without taking the lock.
-      const claimed = await queue.write({ durability: "lazy", what: "Cannot claim a run" }, () => claimNow(seams, options));
-      if (claimed !== undefined) held.hold(claimed.lease, options.leaseMs);
-      return claimed;
-    },
-    async signal(run, signal) {
-      assertSignalNames(signal);
-      if (seams.runs.readRun(run.tenant, run.runId) === undefined) throw notFoundError(run.runId);
-      const split = splitSignal(signal);
-      const key = seams.keys.find(run.runId);
-      const stored = await storePayload(seams, { ...run, key }, split);
-      return await queue.write({ durability: "full", what: `Cannot signal run ${run.runId}` }, () => leases.signal(run, { split, ...stored }));
-    },
+    ...outside(seams, held),
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     async close() {
       held.stop();
@@ -123,4 +112,26 @@ function claimNow({ leases, runs }: RecorderSeams, options: ClaimOptions): Claim
   const { lease, reason, tenant } = claimed;
   const run = runs.readRun(tenant, lease.runId);
   return run === undefined ? undefined : { lease, run, reason };
+}
+
+/** What is not done under a lease: taking a run, and telling one something. */
+function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "signal"> {
+  const { queue, leases } = seams;
+  return {
+    async claim(options) {
+      queue.catchUp();
+      if (!leases.canClaim(options)) return undefined; // The usual answer, without taking the lock.
+      const claimed = await queue.write({ durability: "lazy", what: "Cannot claim a run" }, () => claimNow(seams, options));
+      if (claimed !== undefined) held.hold(claimed.lease, options.leaseMs);
+      return claimed;
+    },
+    async signal(run, signal) {
+      assertSignalNames(signal);
+      if (seams.runs.readRun(run.tenant, run.runId) === undefined) throw notFoundError(run.runId);
+      const split = splitSignal(signal);
+      const key = seams.keys.find(run.runId);
+      const stored = await storePayload(seams, { ...run, key }, split);
+      return await queue.write({ durability: "full", what: `Cannot signal run ${run.runId}` }, () => seams.signals.signal(run, { split, ...stored }));
+    },
+  };
 }

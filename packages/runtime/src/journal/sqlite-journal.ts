@@ -11,10 +11,13 @@ import { createOwners, needsCheck } from "./owners.ts";
 import { journalBytes, prune } from "./prune.ts";
 import type { PruneSeams } from "./prune.ts";
 import { createEntryReader } from "./read-entries.ts";
+import type { EntryReader } from "./read-entries.ts";
 import { createRunReader } from "./read-runs.ts";
 import { createRunKeys } from "./run-keys.ts";
 import { createRecorder } from "./recorder.ts";
+import type { Recorder } from "./recorder.ts";
 import { createRunWriter } from "./run-writer.ts";
+import { createSignals } from "./signals.ts";
 import { toJournalError } from "./sqlite-error.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
@@ -66,8 +69,9 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const entries = createEntryReader(database, { keys, blobs });
   const pruneSeams: PruneSeams = { database, queue, blobs, owners };
   const now = (): number => clock.now();
-  const [leases, effects] = [createLeases(database, { writer, keys, owners, now }), createEffects(database, { writer, now })];
-  const recorder = createRecorder({ queue, owners, writer, leases, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
+  const [signals, effects] = [createSignals(database, { keys, now }), createEffects(database, { writer, now })];
+  const leases = createLeases(database, { writer, keys, owners, signals, now });
+  const recorder = createRecorder({ queue, owners, writer, leases, signals, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -99,20 +103,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish) => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish)),
-    renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
-    suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
-    claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),
-    signal: (tenant, runId, signal) =>
-      guard(`Cannot signal run ${runId}`, async () => {
-        const { kind, position } = await recorder.signal({ tenant, runId }, signal);
-        return { kind, signal: kind === "kept" ? signal : await entries.readSignal(tenant, runId, position) };
-      }),
-    readSignals: (tenant, runId, options) => read(() => entries.readSignals(tenant, runId, options?.clear ?? false)),
-    reserveEffect: (lease, claim) =>
-      guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
-        const holder = await recorder.reserve(lease, claim);
-        return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await entries.readSettled(claim.tenant, holder.runId, holder.seq)) };
-      }),
+    ...durable({ recorder, entries }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
@@ -127,6 +118,34 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       await queue.idle();
       database.close();
     },
+  };
+}
+
+interface Access {
+  readonly guard: <T>(what: string, work: () => Promise<T> | T) => Promise<T>;
+  readonly read: <T>(work: () => Promise<T> | T) => Promise<T>;
+}
+
+/** Who drives a run, what is said to it, and which writes were taken up. */
+function durable(
+  { recorder, entries }: { readonly recorder: Recorder; readonly entries: EntryReader },
+  { guard, read }: Access,
+): Pick<Journal, "renew" | "suspend" | "claim" | "signal" | "readSignals" | "reserveEffect"> {
+  return {
+    renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
+    suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
+    claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),
+    signal: (tenant, runId, signal) =>
+      guard(`Cannot signal run ${runId}`, async () => {
+        const { kind, position } = await recorder.signal({ tenant, runId }, signal);
+        return { kind, signal: kind === "kept" ? signal : await entries.readSignal(tenant, runId, position) };
+      }),
+    readSignals: (tenant, runId, options) => read(() => entries.readSignals(tenant, runId, options?.clear ?? false)),
+    reserveEffect: (lease, claim) =>
+      guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
+        const holder = await recorder.reserve(lease, claim);
+        return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await entries.readSettled(claim.tenant, holder.runId, holder.seq)) };
+      }),
   };
 }
 
