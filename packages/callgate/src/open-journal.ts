@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
+import type { createPostgresJournal } from "@callgate/journal-postgres";
 import { createFileBlobs, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
 import type { MasterKey } from "@callgate/runtime/journal";
 import type { CallgateConfig } from "./config/load-config.ts";
@@ -43,7 +44,7 @@ export async function openJournal(config: NonNullable<CallgateConfig["journal"]>
 }
 
 /** Not everybody needs it, so it is installed by those who do. */
-async function loadDriver(): Promise<typeof import("@callgate/journal-postgres")> {
+async function loadDriver(): Promise<{ readonly createPostgresJournal: typeof createPostgresJournal }> {
   try {
     return await import("@callgate/journal-postgres");
   } catch (error) {

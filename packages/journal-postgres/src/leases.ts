@@ -1,5 +1,5 @@
 import type { ClaimedRun, ClaimOptions, RunLease, RunSignal, RunWait, Suspension } from "@callgate/contract";
-import { eraseWait, fencedError, givenUpError, isAnswered, notFoundError, prepareEntry, sealPayload, signalName, signalPlace, splitSignal, storePayload, waitsPlace } from "@callgate/runtime/journal-parts";
+import { eraseWait, fencedError, givenUpError, isAnswered, notFoundError, prepareEntry, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn, waitsPlace } from "@callgate/runtime/journal-parts";
 import type { SignalName } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
@@ -108,7 +108,7 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
 
 async function saidTo(query: Query, runId: string): Promise<(SignalName & { readonly position: number })[]> {
   const rows = await query("select kind, name, key, position from callgate.signals where run_id = $1 order by position", [runId]);
-  return rows.map((row: SqlRow) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : String(row["key"]), position: Number(row["position"]) }));
+  return rows.map((row: SqlRow) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : textColumn(row, "key"), position: Number(row["position"]) }));
 }
 
 async function lostError(query: Query, lease: RunLease): Promise<Error> {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { currentProcess, ownerLives } from "@callgate/runtime/journal-parts";
+import { currentProcess, ownerLives, textColumn } from "@callgate/runtime/journal-parts";
 import type { Database, SqlRow } from "./database.ts";
 import type { JournalTime } from "./journal-time.ts";
 
@@ -46,7 +46,7 @@ function ownerOf(row: SqlRow): Parameters<typeof ownerLives>[0] {
   return {
     machine: String(row["machine"]),
     pid: Number(row["pid"]),
-    processStart: row["process_start"] === null ? undefined : String(row["process_start"]),
+    processStart: row["process_start"] === null ? undefined : textColumn(row, "process_start"),
     heartbeatAtMs: Number(row["heartbeat_at_ms"]),
     closedAtMs: row["closed_at_ms"] === null ? undefined : Number(row["closed_at_ms"]),
   };
