@@ -233,3 +233,44 @@ describe("a lost process", () => {
     expect(await first.runs.resume(run.runId)).toMatchObject({ status: "diverged" });
   });
 });
+
+describe("br-034: a run that is cancelled during a call", () => {
+  test("ends as cancelled with the effect known or unknown; a late result is recorded and never delivered", async () => {
+    const made = world([{ name: "slow", effect: "write", handler: async (args) => { await sleepMs(40); return args; } }]);
+    const gate = await made.open({ defaults: { suspendAfterMs: 20, settleGraceMs: 1 } });
+    const ends = await Promise.all(
+      Array.from({ length: 20 }, async (_, point) => {
+        const stop = new AbortController();
+        const running = gate.run("console.log('started'); const a = await tools.t.slow({ n: 1 }); console.log('got', a); return a", { signal: stop.signal });
+        await sleepMs(point * 4);
+        stop.abort();
+        return await running;
+      }),
+    );
+    await sleepMs(80);
+    for (const { runId, status, effects, calls, console: printed } of ends.filter(({ status }) => status !== "completed")) {
+      expect(status).toBe("cancelled");
+      const [call] = calls;
+      if (call?.effectStatus === "unknown") {
+        expect(effects?.unknown).toHaveLength(1);
+        const entries = made.entries(runId);
+        expect(entries.filter(({ kind }) => kind === "call-late")).toMatchObject([{ effectStatus: "done" }]);
+        expect(entries.filter(({ kind }) => kind === "delivered")).toEqual([]);
+        expect(printed.map(({ text }) => text)).not.toContain("got");
+      } else expect(effects?.unknown ?? []).toEqual([]);
+    }
+    expect(ends.some(({ status }) => status === "cancelled")).toBe(true);
+  });
+
+  test("three resumers race for one run: one drives it, all get its end", async () => {
+    const { open, done, journal } = world();
+    const gates = [await open(), await open(), await open()];
+    const [first] = gates;
+    const run = await first?.run("await waitFor('go'); await tools.t.write({ n: 1 }); return 'end'");
+    const runId = run?.runId ?? "";
+    await first?.runs.signal(runId, { name: "go" });
+    const results = await Promise.all(gates.map((gate) => gate.runs.resume(runId)));
+    expect(results.map(({ status, value }) => [status, (value as { value: unknown }).value])).toEqual(Array.from({ length: 3 }, () => ["completed", "end"]));
+    expect([done.length, journal.runs.get(runId)?.epoch]).toEqual([1, 2]);
+  });
+});
