@@ -61,11 +61,15 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter, suspension: executed.suspension });
 }
 
+function lostNotice(runId: string): string {
+  return `Another process has taken run ${runId} over and goes on with it; what was under way here was stopped and is not written down`;
+}
+
 type ToldOutcome = { readonly status: RunStatus; readonly error?: RunError };
 
 function tellOutcome({ fence, notices, runId }: RunScope, { end, divergence, suspension }: Executed, telling: TellOptions): ToldOutcome {
   if (fence.signal.aborted) {
-    notices.add(`Another process has taken run ${runId} over and goes on with it; what was under way here was stopped and is not written down`);
+    notices.add(lostNotice(runId));
     return { status: "running" };
   }
   if (suspension !== undefined) return { status: "suspended" };
@@ -159,6 +163,8 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     seams.emit({ kind: "run-suspended", atMs: suspension.atMs, runId, principal, waits: suspension.waits });
   } else if (request.recorded) {
     await log.finish(finish);
+    // The end was not written: the run is another owner's, and goes on or ended there.
+    if (scope.fence.signal.aborted) return { ...shaped, status: "running", notices: [...shaped.notices, lostNotice(runId)], tokens };
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });
   }
   const { all } = scope.notices;
