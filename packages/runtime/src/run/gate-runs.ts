@@ -15,16 +15,7 @@ export interface GateRunsOptions {
 export function createGateRuns({ seams, durable, principal, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
-  async function find(runId: string, asker: Principal): Promise<RunRecord | undefined> {
-    const run = await journal.readRun(asker.tenant, runId);
-    return run?.principal.user === asker.user ? run : undefined;
-  }
-
-  async function must(runId: string, asker: Principal): Promise<RunRecord> {
-    const run = await find(runId, asker);
-    if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${asker.user} of tenant ${asker.tenant}`, { details: { runId } });
-    return run;
-  }
+  const { find, must } = createFinder(journal);
 
   async function say(run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> {
     const { tenant } = run.principal;
@@ -84,6 +75,21 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       return await durable.rollback(await must(runId, asker), signal);
     },
   };
+}
+
+function createFinder(journal: Journal) {
+  async function find(runId: string, asker: Principal): Promise<RunRecord | undefined> {
+    const run = await journal.readRun(asker.tenant, runId);
+    return run?.principal.user === asker.user ? run : undefined;
+  }
+
+  async function must(runId: string, asker: Principal): Promise<RunRecord> {
+    const run = await find(runId, asker);
+    if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${asker.user} of tenant ${asker.tenant}`, { details: { runId } });
+    return run;
+  }
+
+  return { find, must };
 }
 
 /** `run_...` of `run_....3` */

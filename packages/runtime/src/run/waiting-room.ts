@@ -89,9 +89,7 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
     get waits() {
       return inOrder(waiting, taken);
     },
-    get isPatient() {
-      return [...waiting.values()].some(({ isTimer }) => !isTimer);
-    },
+    get isPatient() { return [...waiting.values()].some(({ isTimer }) => !isTimer); },
     canBeLeft(untilMs) {
       if (waiting.size === 0) return false;
       for (const { isTimer, wait } of waiting.values()) if (isTimer && (dueOf(wait) ?? 0) <= untilMs) return false;
@@ -175,7 +173,7 @@ function signalFor(wait: RunWait, signals: readonly RunSignal[]): RunSignal | un
 }
 
 /** When a wait ends without a signal, or is looked after. */
-export function dueOf(wait: RunWait): number | undefined {
+function dueOf(wait: RunWait): number | undefined {
   switch (wait.kind) {
     case "timer":
     case "event":
