@@ -23,8 +23,8 @@ export type RunWait =
   | { readonly kind: "event"; readonly seq: number; readonly name: string; readonly occurrence: number; readonly untilMs?: number }
   /** A background job of a tool: told by a signal, or asked for with the tool's `poll` at `pollAtMs`. */
   | { readonly kind: "job"; readonly seq: number; readonly callId: string; readonly tool: string; readonly token: JsonValue; readonly pollAtMs?: number; readonly untilMs: number }
-  /** A write of unknown effect: a person has to say whether it happened. */
-  | { readonly kind: "resolution"; readonly seq: number; readonly callId: string; readonly tool: string; readonly argsSummary: JsonValue };
+  /** A write of unknown effect: a person has to say whether it happened. `attempt`: how often its effect was settled before. */
+  | { readonly kind: "resolution"; readonly seq: number; readonly callId: string; readonly attempt: number; readonly tool: string; readonly argsSummary: JsonValue };
 
 /** Why a run stands still and when it may go on by itself. */
 export interface Suspension {
@@ -40,8 +40,11 @@ export type RunSignal =
   /** `id` makes sending it twice harmless; without one each is an event of its own. */
   | { readonly kind: "event"; readonly name: string; readonly id?: string; readonly payload: RecordedValue; readonly by: string; readonly atMs: number }
   | { readonly kind: "job"; readonly callId: string; readonly result: { readonly kind: "value"; readonly value: RecordedValue } | { readonly kind: "error"; readonly error: CallError }; readonly by: string; readonly atMs: number }
-  /** What a person knows of a write of unknown effect; `output` stands for the tool's answer when it happened. */
-  | { readonly kind: "resolution"; readonly callId: string; readonly happened: boolean; readonly output?: RecordedValue; readonly by: string; readonly atMs: number };
+  /**
+   * What a person knows of a write of unknown effect; `output` stands for the tool's answer when it happened. It answers one
+   * `attempt` only: a write that was tried again after it is in doubt anew.
+   */
+  | { readonly kind: "resolution"; readonly callId: string; readonly attempt: number; readonly happened: boolean; readonly output?: RecordedValue; readonly by: string; readonly atMs: number };
 
 /** `kept`: this one counts. `known`: there was one before, which counts; it is given. */
 export interface SignalReceipt {

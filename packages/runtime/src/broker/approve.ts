@@ -37,7 +37,7 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
 }
 
 function parkedOn({ request }: ReadyCall, question: ApprovalQuestion): ParkedCall {
-  return { kind: "parked", wait: { kind: "approval", seq: request.seq, question }, past: { issued: true, begun: false, question } };
+  return { kind: "parked", wait: { kind: "approval", seq: request.seq, question }, past: { issued: true, begun: false, resolved: request.past?.resolved ?? 0, question } };
 }
 
 /** The operation as it stands now. A tool that is gone has no definition, which is a difference as well. */

@@ -82,5 +82,5 @@ function failed(call: ReadyCall, { code, message }: { readonly code: string; rea
 
 function parked({ request, tool }: ReadyCall, job: Job): ParkedCall {
   const { seq, callId } = request;
-  return { kind: "parked", wait: { kind: "job", seq, callId, tool: tool.name, ...job }, past: { issued: true, begun: true, job } };
+  return { kind: "parked", wait: { kind: "job", seq, callId, tool: tool.name, ...job }, past: { issued: true, begun: true, resolved: request.past?.resolved ?? 0, job } };
 }

@@ -6,6 +6,8 @@ export interface CallPast {
   readonly issued: boolean;
   /** It was let through, so a write may have taken place. */
   readonly begun: boolean;
+  /** How often its effect was in doubt and was settled. */
+  readonly resolved: number;
   /** A person was asked, and no answer was acted on. */
   readonly question?: ApprovalQuestion;
   /** Its work goes on outside: what the tool needs to find it again. */

@@ -67,7 +67,8 @@ export function inDoubtStill(call: ReadyCall, end: Ended | ParkedCall): Ended | 
 }
 
 function awaitPerson({ request }: CallScope, tool: string, argsSummary: ReadyCall["argsSummary"]): ParkedCall {
-  return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, tool, argsSummary }, past: { issued: true, begun: true } };
+  const resolved = request.past?.resolved ?? 0;
+  return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, attempt: resolved, tool, argsSummary }, past: { issued: true, begun: true, resolved } };
 }
 
 function noteResolved({ seams, record, request }: CallScope, resolved: Pick<Resolved, "effectStatus" | "how" | "by">): void {

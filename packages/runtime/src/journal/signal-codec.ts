@@ -24,8 +24,9 @@ export function signalName(signal: RunSignal): SignalName {
     case "event":
       return { kind: signal.kind, name: signal.name, key: signal.id };
     case "job":
-    case "resolution":
       return { kind: signal.kind, name: "", key: signal.callId };
+    case "resolution":
+      return { kind: signal.kind, name: "", key: resolutionKey(signal) };
   }
 }
 
@@ -67,14 +68,19 @@ export function isAnswered(waits: readonly RunWait[], said: readonly SignalName[
       case "approval":
         return said.some(({ kind, key }) => kind === "approval" && key === wait.question.approvalId);
       case "job":
+        return said.some(({ kind, key }) => kind === "job" && key === wait.callId);
       case "resolution":
-        return said.some(({ kind, key }) => kind === wait.kind && key === wait.callId);
+        return said.some(({ kind, key }) => kind === "resolution" && key === resolutionKey(wait));
       case "event":
         return said.filter(({ kind, name }) => kind === "event" && name === wait.name).length > wait.occurrence;
       case "timer":
         return false;
     }
   });
+}
+
+function resolutionKey({ callId, attempt }: { readonly callId: string; readonly attempt: number }): string {
+  return `${callId} ${attempt}`;
 }
 
 /** Where the sealed part of a signal belongs; authenticated, so that rows cannot be swapped. */

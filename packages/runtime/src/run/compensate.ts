@@ -39,6 +39,27 @@ export function canCompensate(scope: RunScope, tools: Iterable<string>): boolean
   return false;
 }
 
+/** What the record says of the undoing of a run; undefined when none was begun. */
+export function recordedCompensation(entries: readonly JournalEntry[]): Compensation | undefined {
+  const calls = readRecordedCalls(entries, []);
+  if (![...calls.values()].some(({ issued }) => issued?.compensates !== undefined)) return undefined;
+  const undone: string[] = [];
+  const remaining: Remaining[] = [];
+  for (const { seq, call } of doneInReverse(entries, calls)) {
+    const { tool, callId } = call.issued;
+    const undoing = calls.get(undoSeqFrom + seq);
+    if (undoing?.ended?.outcome === "ok") undone.push(callId);
+    else remaining.push({ callId, tool, why: whyRemaining(call, undoing) });
+  }
+  return { undone, remaining };
+}
+
+function whyRemaining(call: Issued, undoing: RecordedCall | undefined): string {
+  if ((call.effectStatus ?? "unknown") === "unknown") return "it is not known whether it took effect";
+  if (undoing?.issued === undefined) return "nothing undid it";
+  return undoing.ended?.error === undefined ? "it is not known whether undoing it took effect" : `undoing it failed: ${undoing.ended.error.message}`;
+}
+
 type Issued = RecordedCall & { readonly issued: NonNullable<RecordedCall["issued"]> };
 
 /** Writes that took effect, or may have, the last that ended first. */

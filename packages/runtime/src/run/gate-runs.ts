@@ -12,6 +12,7 @@ export interface GateRunsOptions {
 }
 
 /** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
+// oxlint-disable-next-line max-lines-per-function -- one object of the verbs of a run; each is a few lines
 export function createGateRuns({ seams, durable, principal, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
@@ -53,11 +54,11 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     },
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
-      const effectStatus = await statusOf(journal, run, callId);
+      const { effectStatus, attempt } = await doubtOf(journal, run, callId);
       if (effectStatus !== "unknown") throw new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${effectStatus ?? "that of no call on record"}`, { details: { callId } });
       const atMs = clock.now();
       if (run.status === "running" || run.status === "suspended") {
-        await say(run, { kind: "resolution", callId, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
+        await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
         return;
       }
       // Nobody goes on with an ended run: what is known now is added to its record.
@@ -101,8 +102,11 @@ function seqOf(callId: string): number {
   return Number(callId.slice(callId.lastIndexOf(".") + 1));
 }
 
-async function statusOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<EffectStatus | undefined> {
+/** What is known of a call's effect, and how often it was settled before. */
+async function doubtOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<{ readonly effectStatus: EffectStatus | undefined; readonly attempt: number }> {
   const call = readRecordedCalls(await journal.readEntries(principal.tenant, runId), []).get(seqOf(callId));
-  if (call?.issued === undefined) return undefined;
-  return call.effectStatus ?? (call.past.begun && call.past.job === undefined && call.issued.effect !== "read" ? "unknown" : "none");
+  if (call?.issued === undefined) return { effectStatus: undefined, attempt: 0 };
+  const { begun, job, resolved } = call.past;
+  const isOpen = begun && job === undefined && call.issued.effect !== "read";
+  return { effectStatus: call.effectStatus ?? (isOpen ? "unknown" : "none"), attempt: resolved };
 }

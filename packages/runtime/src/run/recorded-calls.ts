@@ -21,6 +21,7 @@ interface Gathered {
   ended?: Entry<"call-ended">;
   effectStatus?: EffectStatus;
   begun: boolean;
+  resolved: number;
   question?: ApprovalQuestion;
   job?: CallPast["job"];
 }
@@ -31,7 +32,7 @@ export function readRecordedCalls(entries: readonly JournalEntry[], signals: rea
   for (const entry of entries) {
     if (!("seq" in entry) || entry.kind === "delivered") continue;
     let call = calls.get(entry.seq);
-    if (call === undefined) calls.set(entry.seq, (call = { refused: false, begun: false }));
+    if (call === undefined) calls.set(entry.seq, (call = { refused: false, begun: false, resolved: 0 }));
     note(call, entry);
   }
   return new Map([...calls].map(([seq, call]) => [seq, finished(call, signals)]));
@@ -58,6 +59,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       call.job = { token: entry.token, untilMs: entry.untilMs, ...(entry.pollAfterMs === undefined ? {} : { pollAtMs: entry.atMs + entry.pollAfterMs }) };
       break;
     case "call-resolved":
+      call.resolved += 1;
       // It never took place: the call stands where it stood before.
       if (entry.effectStatus === "none") call.begun = false;
       if (call.ended !== undefined) call.effectStatus = entry.effectStatus;
@@ -74,11 +76,12 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
   }
 }
 
-function finished({ issued, refused, ended, effectStatus, begun, question, job }: Gathered, signals: readonly RunSignal[]): RecordedCall {
-  const said = signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun }));
+function finished({ issued, refused, ended, effectStatus, begun, resolved, question, job }: Gathered, signals: readonly RunSignal[]): RecordedCall {
+  const said = signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
   const past: CallPast = {
     issued: issued !== undefined,
     begun,
+    resolved,
     ...(question === undefined ? {} : { question }),
     ...(job === undefined ? {} : { job }),
     ...(said === undefined || said.kind === "event" ? {} : { said }),
@@ -91,16 +94,17 @@ interface Open {
   readonly question: ApprovalQuestion | undefined;
   readonly isJob: boolean;
   readonly begun: boolean;
+  readonly resolved: number;
 }
 
-function answers(signal: RunSignal, { callId, question, isJob, begun }: Open): boolean {
+function answers(signal: RunSignal, { callId, question, isJob, begun, resolved }: Open): boolean {
   switch (signal.kind) {
     case "approval":
       return signal.approvalId === question?.approvalId;
     case "job":
       return isJob && signal.callId === callId;
     case "resolution":
-      return begun && !isJob && signal.callId === callId;
+      return begun && !isJob && signal.callId === callId && signal.attempt === resolved;
     case "event":
       return false;
   }

@@ -4,6 +4,7 @@ import { handleOf } from "../result/handle.ts";
 import { shapeRun } from "../result/shape-run.ts";
 import type { RunDraft } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
+import { recordedCompensation } from "./compensate.ts";
 import { summaries } from "./recorded-run.ts";
 import { effectsOf } from "./run-effects.ts";
 import { waitsText } from "./waits-text.ts";
@@ -23,6 +24,7 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
   const checked = entries.find((entry) => entry.kind === "checked");
   const calls = summaries(entries);
   const error = errorOf(run);
+  const compensation = recordedCompensation(entries);
   const goesOn = run.status === "suspended" || run.status === "running";
   const draft: RunDraft = {
     runId: run.runId,
@@ -37,6 +39,7 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
     calls,
     artifacts: kept.flatMap(({ artifact, number }) => (artifact === undefined ? [] : [{ ...artifact, handle: handleOf(run.runId, number) }])),
     ...(run.status === "completed" ? {} : { effects: effectsOf(calls) }),
+    ...(compensation === undefined ? {} : { compensation }),
     ...(goesOn ? { waits: run.waits } : {}),
     notices: [...notices, ...(run.status === "suspended" ? waitsText(run.runId, run.waits) : [])],
     durationMs: Math.max(0, (run.endedAtMs ?? run.startedAtMs) - run.startedAtMs),

@@ -74,9 +74,13 @@ export function createResumer(options: ResumerOptions): Resumer {
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
+    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, claimed, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    if (run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
+      tellResumed(scope, claimed, []);
+      return await runner.restart(scope, request);
+    }
     const point = orWhy(() => readResumePoint(run, entries, signals));
     if (typeof point === "string") return await giveUp(scope, claimed, point);
-    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, claimed, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return await giveUp(scope, claimed, `the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, point.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });

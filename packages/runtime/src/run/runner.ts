@@ -23,6 +23,8 @@ import { sensitiveIn } from "./sensitive-in.ts";
 export interface Runner {
   /** Checks, runs, settles, shapes. What a program can end in is a value; rejects with CHECKER_FAILED or USAGE only. */
   run(request: RunRequest): Promise<RunResult>;
+  /** The same for a run that is ours and whose process was lost before its check was on record: nothing has happened yet. */
+  restart(scope: RunScope, request: RunRequest): Promise<RunResult>;
   /** Goes on with a run that is ours, from where its record ends. */
   resume(scope: RunScope, request: RunRequest, from: { readonly driver: SandboxDriver; readonly point: ResumePoint }): Promise<RunResult>;
   /** Checks only; nothing is recorded. */
@@ -42,24 +44,30 @@ export function createRunner(options: RunnerOptions): Runner {
   const checkProgram = (request: RunRequest): Promise<CheckReport> =>
     check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), limits: request.limits, lane: request.lane }, request.signal);
 
+  async function checkAndCarryOut(scope: RunScope, request: RunRequest, driver: SandboxDriver): Promise<RunResult> {
+    let report: CheckReport;
+    try {
+      report = await checkProgram(request);
+    } catch (fault) {
+      return await failCheck(scope, request, fault);
+    }
+    noteCheck(scope, report);
+    // Asked for before the program runs: no effect of it may be on record without what was executed.
+    scope.log.flush();
+    if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
+    options.earlier.add(request.principal, { runId: scope.runId, text: request.program });
+    return await carryOut(options, scope, { request, driver, job: jobOf(scope, request, report.code), report });
+  }
+
   return {
     async run(request) {
       const driver = driverFor(options.drivers, request.language);
       // Of the first run of a process: the table is made in its own thread while the program is checked and runs.
       seams.tokenCounter().catch(() => undefined); // Whoever needs it tries again, and tells.
-      const scope = openRun(seams, request, driver.name);
-      let report: CheckReport;
-      try {
-        report = await checkProgram(request);
-      } catch (fault) {
-        return await failCheck(scope, request, fault);
-      }
-      noteCheck(scope, report);
-      // Asked for before the program runs: no effect of it may be on record without what was executed.
-      scope.log.flush();
-      if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
-      options.earlier.add(request.principal, { runId: scope.runId, text: request.program });
-      return await carryOut(options, scope, { request, driver, job: jobOf(scope, request, report.code), report });
+      return await checkAndCarryOut(openRun(seams, request, driver.name), request, driver);
+    },
+    async restart(scope, request) {
+      return await checkAndCarryOut(scope, request, driverFor(options.drivers, request.language));
     },
     async resume(scope, request, { driver, point }) {
       const { recorded } = point;

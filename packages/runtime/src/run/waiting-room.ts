@@ -38,6 +38,7 @@ const maxDelayMs = 0x7fff_ffff;
 
 type Timed = Waiting & { timer?: { cancel(): void } };
 
+// oxlint-disable-next-line max-lines-per-function -- one state, and the few functions that change it
 export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
   const waiting = new Map<number, Timed>();
   const looker = createLooker({ clock, lookEveryMs, lookOnce, isWanted: () => [...waiting.values()].some(({ wait }) => wait.kind !== "timer") });
@@ -167,8 +168,9 @@ function signalFor(wait: RunWait, signals: readonly RunSignal[]): RunSignal | un
     case "event":
       return signals.filter((signal) => signal.kind === "event" && signal.name === wait.name)[wait.occurrence];
     case "job":
+      return signals.find((signal) => signal.kind === "job" && signal.callId === wait.callId);
     case "resolution":
-      return signals.find((signal) => signal.kind === wait.kind && signal.callId === wait.callId);
+      return signals.find((signal) => signal.kind === "resolution" && signal.callId === wait.callId && signal.attempt === wait.attempt);
   }
 }
 

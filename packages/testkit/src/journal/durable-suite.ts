@@ -162,7 +162,7 @@ export function leaseSuite(seams: DurableSeams): void {
 }
 
 const jobWait: RunWait = { kind: "job", seq: 0, callId: "c0", tool: "crm.export", token: { id: 7 }, untilMs: START_MS + 1_000_000 };
-const resolutionWait: RunWait = { kind: "resolution", seq: 0, callId: "c0", tool: "crm.update", argsSummary: { id: 1 } };
+const resolutionWait: RunWait = { kind: "resolution", seq: 0, callId: "c0", attempt: 0, tool: "crm.update", argsSummary: { id: 1 } };
 const eventWait = (occurrence: number): RunWait => ({ kind: "event", seq: 0, name: "paid", occurrence });
 
 /** What a run waits for, and what is said to it. */
@@ -199,7 +199,7 @@ export function signalSuite(seams: DurableSeams): void {
   for (const [name, wait, missed, wanted] of [
     ["approval", approvalWait("apr_1"), approval("apr_2"), approval("apr_1")],
     ["job", jobWait, { kind: "job", callId: "c1", result: { kind: "value", value: output }, by: "w", atMs: 1 }, { kind: "job", callId: "c0", result: { kind: "value", value: output }, by: "w", atMs: 1 }],
-    ["resolution", resolutionWait, { kind: "resolution", callId: "c1", happened: true, by: "w", atMs: 1 }, { kind: "resolution", callId: "c0", happened: true, output, by: "w", atMs: 1 }],
+    ["resolution", resolutionWait, { kind: "resolution", callId: "c1", attempt: 0, happened: true, by: "w", atMs: 1 }, { kind: "resolution", callId: "c0", attempt: 0, happened: true, output, by: "w", atMs: 1 }],
     ["first event", eventWait(0), event("refunded", 1), event("paid", 1)],
     ["second event", eventWait(1), event("paid", 1), event("paid", 2)],
   ] as const satisfies readonly (readonly [string, RunWait, RunSignal, RunSignal])[]) {
@@ -261,8 +261,8 @@ export function signalSuite(seams: DurableSeams): void {
       { ...approval("apr_1", "carol", false), reason: "not this customer" } as RunSignal,
       { kind: "job", callId: "c1", result: { kind: "value", value: recorded([new Date(0), 10n]) }, by: "worker", atMs: 1 },
       { kind: "job", callId: "c2", result: { kind: "error", error }, by: "worker", atMs: 2 },
-      { kind: "resolution", callId: "c3", happened: true, output: recorded({ id: 3 }), by: "carol", atMs: 3 },
-      { kind: "resolution", callId: "c4", happened: false, by: "carol", atMs: 4 },
+      { kind: "resolution", callId: "c3", attempt: 0, happened: true, output: recorded({ id: 3 }), by: "carol", atMs: 3 },
+      { kind: "resolution", callId: "c4", attempt: 0, happened: false, by: "carol", atMs: 4 },
     ];
     for (const signal of sent) await first.signal("acme", "r1", signal);
     expect(await second.readSignals("acme", "r1", { clear: true })).toEqual(sent);
