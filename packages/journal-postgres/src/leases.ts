@@ -40,6 +40,7 @@ update callgate.runs set status = 'suspended', owner = null, lease_until_ms = nu
   due_at_ms = case when $5 then callgate.now_ms($6) else $4::float8 end
 where run_id = $1`;
 
+// oxlint-disable-next-line max-lines-per-function -- one object of the lease statements; each is a few lines
 export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
   const { database, owners, masterKey, time } = seams;
 

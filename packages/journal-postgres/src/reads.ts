@@ -37,6 +37,7 @@ const runColumns = `
   case when r.status = 'running' then (select max(e.at_ms) from callgate.entries e where e.run_id = r.run_id) end as last_at_ms
   from callgate.runs r left join callgate.run_keys k using (run_id)`;
 
+// oxlint-disable-next-line max-lines-per-function -- one object of the reads of a journal; each is a few lines
 export function createReads({ database, masterKey, owners, blobs }: ReadSeams): Reads {
   function textsOf(row: SqlRow, column: string, place: (runId: string) => string): Payload["texts"] {
     const runId = String(row["run_id"]);

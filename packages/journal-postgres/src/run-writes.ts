@@ -69,6 +69,7 @@ where run_id = $1 and epoch = $2 and status = 'running' returning 1`;
 /** Runs whose key and position are remembered; one that is not is looked up with its next write. */
 const REMEMBERED = 2_000;
 
+// oxlint-disable-next-line max-lines-per-function -- one object of the write statements; each is a few lines
 export function createRunWrites(seams: RunWriteSeams): RunWrites {
   const { database, owners, masterKey, time } = seams;
   const order = createRunOrder();

@@ -4,6 +4,8 @@ import type { Clock } from "@callgate/contract";
 export interface VirtualClock extends Clock {
   /** Moves time on, firing what falls due in its order; promises settle between two timers. Resolves when all is quiet. */
   advance(ms: number): Promise<void>;
+  /** How long until the next timer is due, in milliseconds; undefined when none is. */
+  readonly nextDueInMs: number | undefined;
   /** Timers that were scheduled and neither fired nor cancelled: 0 when nothing leaks. */
   readonly pendingTimers: number;
 }
@@ -36,6 +38,10 @@ export function virtualClock(startMs = Date.UTC(2030, 0, 1)): VirtualClock {
         await quiet();
       }
       elapsedMs = untilMs;
+    },
+    get nextDueInMs() {
+      const next = nextDue(timers, Number.POSITIVE_INFINITY);
+      return next === undefined ? undefined : next.dueMs - elapsedMs;
     },
     get pendingTimers() {
       return timers.size;

@@ -31,6 +31,7 @@ export function ownerLives(owner: OwnerRow, self: ProcessIdentity, nowMs: number
   if (owner.closedAtMs !== undefined) return false;
   const isSilent = nowMs - owner.heartbeatAtMs > SILENCE_MS;
   if (owner.machine !== self.machine) return !isSilent;
+  if (owner.pid === self.pid && owner.processStart === self.processStart) return true;
   if (!pidExists(owner.pid)) return false;
   if (owner.processStart === undefined) return !isSilent; // The pid may be reused: only the heartbeat tells.
   return processStart(owner.pid) === owner.processStart;

@@ -25,6 +25,7 @@ interface Scope {
   readonly key: RunKey;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- one object of the reads; each is a few lines
 export function createEntryReader(database: DatabaseSync, { keys, blobs }: { readonly keys: RunKeys; readonly blobs: Blobs }): EntryReader {
   const selectEntries = database.prepare(`
     select position, body, case when texts = 1 or :clear = 1 then sealed end as sealed from entries

@@ -58,6 +58,7 @@ export interface CallDesk {
 const maxRefused = 100;
 const undefinedResult: GuestCompletion["result"] = { kind: "value", value: encodeValue(undefined) };
 
+// oxlint-disable-next-line max-lines-per-function -- one state, and the functions that change it
 export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallDesk {
   const { reader, resumed, ready, tooManyCalls, changed } = options;
   const { clock, journal } = scope.seams;

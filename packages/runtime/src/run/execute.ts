@@ -53,6 +53,7 @@ export interface Executed {
  * and without anything being performed; from there on it goes on live like any other (DESIGN D7). What a guest can end in
  * is a value; this never rejects.
  */
+// oxlint-disable-next-line max-lines-per-function -- the life of an execution from top to bottom; its parts share the same few names
 export async function execute(scope: RunScope, options: ExecuteOptions): Promise<Executed> {
   const { driver, job, signal, resumed } = options;
   const { seams, limits, log } = scope;

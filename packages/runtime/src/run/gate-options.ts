@@ -3,6 +3,7 @@ import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Queue
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
+import type { LazyTokenCounter } from "../result/token-counter.ts";
 
 /** A source and the user's word on it. */
 export type GateSource = Omit<CatalogListing, "listing">;
@@ -52,6 +53,8 @@ export interface GateOptions {
    * second or more for them. For processes that live long. Default false.
    */
   readonly warm?: boolean;
+  /** Shared by the gates of one process, for its table takes a moment and some memory. Default: one of its own. */
+  readonly tokenCounter?: LazyTokenCounter;
   /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
   readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */

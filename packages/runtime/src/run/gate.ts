@@ -72,7 +72,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     if ("runId" in event) observers.get(event.runId)?.(event);
     hub.emit(event);
   };
-  const counter = createLazyTokenCounter();
+  const counter = options.tokenCounter ?? createLazyTokenCounter();
   const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, journal, blobs, policy, redactor, clock, random, emit,

@@ -40,6 +40,7 @@ export interface ToolQueueOptions {
   readonly parked: (call: ToolCall, wait: ParkedCall["wait"]) => void;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- one state, and the functions that change it
 export function createToolQueue(scope: RunScope, told: ToolQueueOptions): ToolQueue {
   const ledger = createLedger(scope);
   const waiting: { readonly call: ToolCall; args: IssuedTool["args"] | undefined }[] = [];

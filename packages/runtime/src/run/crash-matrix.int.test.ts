@@ -1,0 +1,42 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
+import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
+import { openSimulatedGate, sharedParts, sqliteStore } from "./fixtures/simulation-parts.ts";
+
+const parts = sharedParts();
+afterAll(() => parts.close());
+
+async function simulated(program: SimulatedProgram, plan: { readonly faults: FaultPlan; readonly seed: number }): Promise<Simulated> {
+  const store = sqliteStore();
+  try {
+    return await simulate({ program, ...plan, resumers: 1 + (plan.seed % 3), driver: parts.driver, checker: parts.checker, openGate: openSimulatedGate, openJournal: (clock) => store.open(clock) });
+  } finally {
+    store.remove();
+  }
+}
+
+/** A sample; checks/full/crash-matrix.mjs runs the whole. */
+const everyNth = 4;
+const randomSeeds = 12;
+
+describe("durable runs", () => {
+  for (const program of simulatedPrograms) {
+    test(`br-007: a ${program.name} program keeps its promises when it is killed at any of its steps (a sample)`, { timeout: 300_000 }, async () => {
+      const whole = await simulated(program, { faults: noFaults, seed: 1 });
+      expect(whole.faults).toEqual([]);
+      for (let step = 1; step < whole.steps.length; step += everyNth) {
+        const { faults, steps } = await simulated(program, { faults: { crashes: new Set([step]), pauses: new Map() }, seed: 1 });
+        expect(faults, `killed at step ${step}: ${steps[step]?.label}`).toEqual([]);
+      }
+    });
+
+    test(`br-007, br-033: a ${program.name} program keeps its promises through several deaths and stops, with one to three resumers`, { timeout: 300_000 }, async () => {
+      const { steps } = await simulated(program, { faults: noFaults, seed: 1 });
+      for (let seed = 1; seed <= randomSeeds; seed += 1) {
+        const plan = randomFaults(seed, steps.length);
+        const { faults } = await simulated(program, { faults: plan, seed });
+        expect(faults, `seed ${seed}: killed at ${[...plan.crashes].join(" ")}, stopped at ${[...plan.pauses.keys()].join(" ")}`).toEqual([]);
+      }
+    });
+  }
+});

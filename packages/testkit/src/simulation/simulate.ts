@@ -1,0 +1,169 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Checker, Clock, Gate, Journal, RunRecord, RunResult, SandboxDriver, Source } from "@callgate/contract";
+import { virtualClock } from "../virtual-clock.ts";
+import { createFaultLine, seededRandom } from "./faults.ts";
+import type { FaultLine, FaultPlan, StepRecord } from "./faults.ts";
+import { createLedger } from "./ledger.ts";
+import { judge } from "./judge.ts";
+import { createSimulatedProcess } from "./simulated-process.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { SimulatedProgram } from "./simulated-programs.ts";
+import { simulatedSource } from "./simulated-tools.ts";
+import type { SimulatedWorld } from "./simulated-tools.ts";
+
+/** The parts of a real gate that a simulation puts together, one set for each process. */
+export interface GateParts {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly source: Source;
+  readonly driver: SandboxDriver;
+  readonly checker: Checker;
+}
+
+export interface SimulationOptions {
+  readonly program: SimulatedProgram;
+  readonly faults: FaultPlan;
+  /** Of latencies and of who is started when. */
+  readonly seed: number;
+  /** Processes that go on with what was left, from 1. */
+  readonly resumers: number;
+  readonly driver: SandboxDriver;
+  readonly checker: Checker;
+  openGate(parts: GateParts): Promise<Gate>;
+  /** A journal of its own over the same store. */
+  openJournal(clock: Clock): Promise<Journal>;
+}
+
+export interface Simulated {
+  /** What is wrong; empty when every promise was kept. */
+  readonly faults: readonly string[];
+  readonly steps: readonly StepRecord[];
+  /** Writes whose effect nobody knew, and a person settled. */
+  readonly settledByPerson: number;
+  readonly result: RunResult | undefined;
+}
+
+const idleRounds = 3;
+const maxTurns = 20_000;
+
+/**
+ * Runs one program in a world in which processes die and stand still, until its run has ended, and says which promises
+ * were broken. Everything is real except time, the tools' world, and death.
+ */
+export async function simulate(options: SimulationOptions): Promise<Simulated> {
+  const line = createFaultLine(options.faults);
+  const clock = virtualClock();
+  const world: SimulatedWorld = { ledger: createLedger(), clock, random: seededRandom(options.seed) };
+  const stage = createStage(options, { line, clock, world });
+  const first = await stage.open();
+  if (first === undefined) throw new Error("The first process died before it began");
+  let runId: string | undefined;
+  first.gate.onEvent((event) => {
+    if (event.kind === "run-started") runId ??= event.runId;
+  });
+  first.gate.run(options.program.text, { suspendAfterMs: 2_000 }).catch(() => undefined);
+  const observer = await options.openJournal(clock);
+  let settledByPerson = 0;
+  let run: RunRecord | undefined;
+  for (let turn = 0; turn < maxTurns; turn += 1) {
+    await stage.quiet();
+    run = runId === undefined ? undefined : await observer.readRun("local", runId);
+    // Killed before the run was on record: nothing happened, and nothing is left to go on with.
+    if (run === undefined && !stage.someoneLives()) break;
+    if (run !== undefined && run.endedAtMs !== undefined) break;
+    await stage.keepStaffed();
+    if (run?.status === "suspended") settledByPerson += await settle(stage, run, world);
+    await clock.advance(clock.nextDueInMs ?? maxStepMs);
+  }
+  const result = run?.endedAtMs === undefined ? undefined : await stage.resultOf(run.runId);
+  const entries = run === undefined ? [] : await observer.readEntries("local", run.runId);
+  const faults = judge({ program: options.program, ledger: world.ledger, run, result, entries });
+  await stage.close();
+  await observer.close();
+  return { faults, steps: line.steps, settledByPerson, result };
+}
+
+/** With nothing due, time goes on all the same. */
+const maxStepMs = 1_000;
+
+/** A person looks at the world and says whether the write took place. */
+async function settle(stage: Stage, run: RunRecord, { ledger }: SimulatedWorld): Promise<number> {
+  let settled = 0;
+  for (const waited of run.waits) {
+    if (waited.kind !== "resolution") continue;
+    const n = Number((waited.argsSummary as { readonly n?: unknown } | null)?.n);
+    const happened = ledger.find(waited.tool.replace("t.", ""), n) !== undefined;
+    const answered = await stage.person((gate) => gate.runs.resolve(waited.callId, happened ? { happened, output: { n, value: n * 10 } } : { happened }));
+    if (answered) settled += 1;
+  }
+  return settled;
+}
+
+interface Stage {
+  open(): Promise<{ readonly gate: Gate } | undefined>;
+  /** Resolves when nothing is under way that does not wait for the clock. */
+  quiet(): Promise<void>;
+  someoneLives(): boolean;
+  /** Starts processes that go on with what was left, as many as there should be. */
+  keepStaffed(): Promise<void>;
+  /** Does something through a process that meets no fault: a person at another machine. */
+  person(act: (gate: Gate) => Promise<unknown>): Promise<boolean>;
+  resultOf(runId: string): Promise<RunResult>;
+  close(): Promise<void>;
+}
+
+interface StageParts {
+  readonly line: FaultLine;
+  readonly clock: Clock;
+  readonly world: SimulatedWorld;
+}
+
+function createStage(options: SimulationOptions, { line, clock, world }: StageParts): Stage {
+  const processes: { readonly process: SimulatedProcess; readonly gate: Gate | undefined; readonly works: boolean }[] = [];
+  const journals: Journal[] = [];
+
+  async function openWith(faults: FaultLine, works: boolean): Promise<{ readonly gate: Gate; readonly process: SimulatedProcess } | undefined> {
+    const process = createSimulatedProcess(clock, faults);
+    const journal = await options.openJournal(process.clock);
+    journals.push(journal);
+    const gate = await options.openGate({ journal: process.journal(journal), clock: process.clock, source: simulatedSource(world, process), driver: process.driver(options.driver), checker: process.checker(options.checker) });
+    processes.push({ process, gate, works });
+    if (works) gate.work({ concurrency: 2 });
+    return { gate, process };
+  }
+
+  const reliable = createFaultLine({ crashes: new Set(), pauses: new Map() });
+  let helper: Promise<{ readonly gate: Gate } | undefined> | undefined;
+  const person = (): Promise<{ readonly gate: Gate } | undefined> => (helper ??= openWith(reliable, false));
+
+  return {
+    open: () => openWith(line, false),
+    async quiet() {
+      for (let idle = 0, spins = 0; idle < idleRounds; spins += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        idle = processes.some(({ process }) => process.alive && process.isBusy) ? 0 : idle + 1;
+        if (spins > 1_000) await wait(1);
+        if (spins > 20_000) throw new Error("The simulation does not come to rest");
+      }
+    },
+    someoneLives: () => processes.some(({ process }) => process.alive),
+    async keepStaffed() {
+      const working = processes.filter(({ process, works }) => works && process.alive).length;
+      for (let missing = options.resumers - working; missing > 0; missing -= 1) await openWith(line, true);
+    },
+    async person(act) {
+      const helping = await person();
+      if (helping === undefined) return false;
+      return await act(helping.gate).then(() => true, () => false);
+    },
+    async resultOf(runId) {
+      const helping = await person();
+      if (helping === undefined) throw new Error("no gate");
+      return await helping.gate.runs.resume(runId);
+    },
+    async close() {
+      for (const { process } of processes) process.kill();
+      for (const journal of journals) await journal.close().catch(() => undefined);
+    },
+  };
+}
