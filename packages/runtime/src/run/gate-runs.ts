@@ -12,7 +12,6 @@ export interface GateRunsOptions {
 }
 
 /** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
-// oxlint-disable-next-line max-lines-per-function -- one object of the verbs of a run; each is a few lines
 export function createGateRuns({ seams, durable, principal, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 

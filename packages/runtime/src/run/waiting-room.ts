@@ -38,7 +38,6 @@ const maxDelayMs = 0x7fff_ffff;
 
 type Timed = Waiting & { timer?: { cancel(): void } };
 
-// oxlint-disable-next-line max-lines-per-function -- one state, and the few functions that change it
 export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
   const waiting = new Map<number, Timed>();
   const looker = createLooker({ clock, lookEveryMs, lookOnce, isWanted: () => [...waiting.values()].some(({ wait }) => wait.kind !== "timer") });

@@ -62,8 +62,7 @@ export function createSimulatedProcess(shared: Clock, faults: FaultLine): Simula
 
   async function step(label: string, { neverStill = false }: StepOptions = {}): Promise<void> {
     // Two steps of one moment may both have been awake.
-    do await awake();
-    while (!alive || resumed !== undefined);
+    while (!alive || (resumed !== undefined && !neverStill)) await awake();
     const next = faults.next(label, neverStill);
     if (next.kind === "crash") {
       kill();
