@@ -1,4 +1,4 @@
-import type { Approver, Gate, RunLimits, Source } from "@callgate/contract";
+import type { Approver, Clock, Gate, RunLimits, Source } from "@callgate/contract";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
 import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
@@ -27,6 +27,8 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly warm?: boolean;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
+  /** Default: the host's. Another one lets a test, or an example, live through a week. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
  * `Gate.problems`.
  */
 export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
-  const clock = systemClock();
+  const clock = options.clock ?? systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
   const mcp = mcpSources(options.mcpServers ?? {}, folder, process.env);
@@ -55,6 +57,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets], key: key.derive("redactor") }),
     notices,
+    clock,
     warm: options.warm ?? false,
     defaults: {
       principal: completePrincipal(options.principal ?? {}),

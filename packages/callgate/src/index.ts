@@ -1,6 +1,6 @@
 // What people import. Anything exported here is public.
 
-export { CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
+export { BackgroundJob, CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 export type {
   ApprovalAnswer,
   ApprovalQuestion,
@@ -11,6 +11,7 @@ export type {
   CallOutcome,
   CallResult,
   CallSummary,
+  Clock,
   Diagnostic,
   Effect,
   EffectStatus,
@@ -18,14 +19,18 @@ export type {
   GateEvent,
   Handle,
   OutcomeKind,
+  PendingApproval,
   Principal,
   ReadOptions,
   ReadResult,
   ReplayResult,
+  ResumeOptions,
   RunLimits,
   RunOptions,
   RunResult,
   RunStatus,
+  RunWait,
+  RunWorker,
   SearchHit,
   ShapedValue,
   Source,
@@ -35,8 +40,8 @@ export type {
   ToolSpec,
   ToolView,
 } from "@callgate/contract";
-export { createLazyTokenCounter, modelView } from "@callgate/runtime";
-export { callbackApprover } from "@callgate/runtime/broker";
+export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
+export { callbackApprover, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/runtime/broker";
 export { defineTool, functionSource } from "@callgate/runtime/source";
 export type { ToolDefinition } from "@callgate/runtime/source";

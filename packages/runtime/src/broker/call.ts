@@ -62,6 +62,8 @@ export interface BrokerSeams {
   readonly redactor: Redactor;
   readonly blobs: Blobs;
   readonly clock: Clock;
+  /** How long a run stays ours without a sign of life. */
+  readonly leaseMs: number;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
   newId(prefix: string): string;
   emit(event: GateEvent): void;
@@ -127,8 +129,16 @@ export interface CallScope {
   readonly over: Promise<void>;
 }
 
+/** By both clocks: one stands still while a machine sleeps, the other may be set back. */
+export interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
 /** The little of a call that changes while it is under way. */
 export interface CallState {
+  /** When the journal was last asked for a word that the run is ours, and gave it. */
+  confirmedAt?: Moment;
   /** Attempts that were begun. */
   attempts: number;
   /** True once the outcome is known; a tool that still runs is late. */

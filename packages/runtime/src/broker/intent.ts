@@ -1,5 +1,5 @@
 import type { Durability } from "@callgate/contract";
-import type { Ended, ReadyCall } from "./call.ts";
+import type { Ended, Moment, ReadyCall } from "./call.ts";
 import { ended } from "./ended.ts";
 
 /**
@@ -13,7 +13,9 @@ export async function recordIntent(call: ReadyCall): Promise<Ended | undefined> 
 /** Writes down what is known of a call so far. The call does not happen if that fails. */
 export async function flushIntent(call: ReadyCall, durability: Durability): Promise<Ended | undefined> {
   try {
-    await call.record.flush(durability);
+    const askedAt = momentOf(call);
+    if (await call.record.flush(durability)) call.state.confirmedAt = askedAt;
+    await confirmLease(call);
     return undefined;
   } catch (error) {
     return ended({
@@ -23,5 +25,24 @@ export async function flushIntent(call: ReadyCall, durability: Durability): Prom
       message: `${call.tool.name} was not called: its intent could not be written to the journal (${call.safe.text(error instanceof Error ? error.message : String(error))}). Nothing was changed.`,
       retryable: true,
     });
+  }
+}
+
+function momentOf({ seams }: ReadyCall): Moment {
+  return { wallMs: seams.clock.now(), monotonicMs: seams.clock.monotonic() };
+}
+
+/**
+ * A process that stood still since its intent was written may have lost its run without knowing. The journal's word that
+ * the run is ours must be younger than half a lease when the effect begins; else it is asked again, and may refuse.
+ */
+async function confirmLease(call: ReadyCall): Promise<void> {
+  const { seams, state, request } = call;
+  for (;;) {
+    const { wallMs, monotonicMs } = momentOf(call);
+    const since = state.confirmedAt;
+    if (since !== undefined && Math.max(wallMs - since.wallMs, monotonicMs - since.monotonicMs) <= seams.leaseMs / 2) return;
+    await seams.journal.renew(request.lease, seams.leaseMs);
+    state.confirmedAt = { wallMs, monotonicMs };
   }
 }

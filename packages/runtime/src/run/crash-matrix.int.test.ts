@@ -18,6 +18,8 @@ async function simulated(program: SimulatedProgram, plan: { readonly faults: Fau
 /** A sample; checks/full/crash-matrix.mjs runs the whole. */
 const everyNth = 4;
 const randomSeeds = 12;
+/** Seeds that showed a fault once: a process that stood still between its intent and the effect acted on a lost lease. */
+const faultySeeds = [89, 291, 347, 360, 395];
 
 describe("durable runs", () => {
   for (const program of simulatedPrograms) {
@@ -32,7 +34,7 @@ describe("durable runs", () => {
 
     test(`br-007, br-033: a ${program.name} program keeps its promises through several deaths and stops, with one to three resumers`, { timeout: 300_000 }, async () => {
       const { steps } = await simulated(program, { faults: noFaults, seed: 1 });
-      for (let seed = 1; seed <= randomSeeds; seed += 1) {
+      for (const seed of [...Array.from({ length: randomSeeds }, (_, index) => index + 1), ...faultySeeds]) {
         const plan = randomFaults(seed, steps.length);
         const { faults } = await simulated(program, { faults: plan, seed });
         expect(faults, `seed ${seed}: killed at ${[...plan.crashes].join(" ")}, stopped at ${[...plan.pauses.keys()].join(" ")}`).toEqual([]);

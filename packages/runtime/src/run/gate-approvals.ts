@@ -12,6 +12,8 @@ export interface GateApprovalsOptions {
 
 /** Runs that are looked through for open questions. */
 const maxRuns = 1_000;
+/** Ended runs that are looked through: undoing what they did may ask. */
+const maxEnded = 200;
 
 /** Questions that nobody has answered, and their answers. An answer is on disk before anyone is told of it. */
 export function createGateApprovals({ journal, now, principal, heard }: GateApprovalsOptions): Gate["approvals"] {
@@ -19,8 +21,10 @@ export function createGateApprovals({ journal, now, principal, heard }: GateAppr
     const { tenant } = run.principal;
     const [entries, signals] = await Promise.all([journal.readEntries(tenant, run.runId), journal.readSignals(tenant, run.runId)]);
     const askedAt = new Map(entries.flatMap((entry) => (entry.kind === "approval-asked" ? [[entry.question.approvalId, entry.atMs] as const] : [])));
-    return [...readRecordedCalls(entries, signals).values()].flatMap(({ past, ended }) => {
+    return [...readRecordedCalls(entries, signals).values()].flatMap(({ issued, past, ended }) => {
       const { question, said } = past;
+      // Of a run that has ended only its undoing goes on.
+      if (run.endedAtMs !== undefined && issued?.compensates === undefined) return [];
       if (question === undefined || said !== undefined || ended !== undefined || question.expiresAtMs <= now()) return [];
       return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs }];
     });
@@ -28,7 +32,8 @@ export function createGateApprovals({ journal, now, principal, heard }: GateAppr
 
   async function listFor({ tenant }: Principal): Promise<readonly PendingApproval[]> {
     const runs = await Promise.all((["suspended", "running"] as const).map((status) => journal.listRuns({ tenant, status, limit: maxRuns })));
-    const open = await Promise.all(runs.flat().map(openOf));
+    const ended = (await journal.listRuns({ tenant, limit: maxEnded })).filter(({ endedAtMs }) => endedAtMs !== undefined);
+    const open = await Promise.all([...runs.flat(), ...ended].map(openOf));
     return open.flat().sort((a, b) => a.askedAtMs - b.askedAtMs);
   }
 

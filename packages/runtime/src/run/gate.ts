@@ -66,6 +66,7 @@ interface Parts {
 function createParts(options: GateOptions, hub: EventHub): Parts {
   const { journal, blobs, policy, approver, redactor, clock = systemClock(), random = pooledRandom(randomBytes), defaults = {}, log } = options;
   const limits = createLimitRules(defaults.limits, defaults.maximums);
+  const leaseMs = defaults.leaseMs ?? 30_000;
   budgetOf(defaults.budgetTokens, defaults);
   const observers = new Map<string, (event: GateEvent) => void>();
   const emit = (event: GateEvent): void => {
@@ -73,7 +74,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     hub.emit(event);
   };
   const counter = options.tokenCounter ?? createLazyTokenCounter();
-  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, journal, blobs, policy, redactor, clock, random, emit,
     observe(runId, observer) {
@@ -82,7 +83,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     },
     tokenCounter: () => counter.load(),
     settleGraceMs: defaults.settleGraceMs ?? 2_000,
-    leaseMs: defaults.leaseMs ?? 30_000,
+    leaseMs,
     suspendAfterMs: defaults.suspendAfterMs ?? 2_000,
     live: createLiveRuns(),
   };
