@@ -70,6 +70,16 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
   const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver: (completions) => guest.deliver(completions), stop: () => stop({ kind: "cancelled" }), atEnd: goLive });
   let isLive = script === undefined;
   let [blockedAt, hasEnded] = [-1, false];
+  const left = Promise.withResolvers<void>();
+  let suspension: Suspension | undefined;
+  const suspender = createSuspender({
+    clock: seams.clock,
+    suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
+    isResting: () => isLive && desk.busy === 0 && pump.isEmpty && (hasEnded || blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
+    resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
+    suspend: () => suspend(wakeTimeOf(desk.room.waits)),
+  });
+  // A driver may hand over calls before it returns: what they need is there by now.
   const guest = driveGuest(driver, job, {
     calls: (calls) => {
       if (isLive) desk.issue(calls);
@@ -88,15 +98,6 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
   });
   const wall = startWallClock(seams.clock, limits.wallMs, () => stop(limit("wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`)));
   const unobserve = observePauses(scope, wall);
-  const left = Promise.withResolvers<void>();
-  let suspension: Suspension | undefined;
-  const suspender = createSuspender({
-    clock: seams.clock,
-    suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
-    isResting: () => isLive && desk.busy === 0 && pump.isEmpty && (hasEnded || blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
-    resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
-    suspend: () => suspend(wakeTimeOf(desk.room.waits)),
-  });
 
   function goLive(): void {
     isLive = true;
