@@ -1,10 +1,16 @@
+import { Worker } from "node:worker_threads";
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
-import { createNamespaceMessages } from "./namespace-messages.ts";
-import { startReaderThread } from "./reader-thread.ts";
-import type { ReaderThread, ReaderThreadAnswer } from "./reader-thread.ts";
+import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadStartupMs } from "@callgate/runtime/check-parts";
+import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import { createServerKeeper } from "./server/server-keeper.ts";
 import type { ServerAnswer, ServerKeeper } from "./server/server-keeper.ts";
+import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./worker/messages.ts";
+
+/** Works from source and from dist: the entry has the extension of this file. */
+const workerUrl = new URL(`./worker/reader-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+
+type ReaderThread = CheckerThread<ReaderRequest, ReaderAnswer>;
 
 export interface PythonCheckerOptions {
   /** Version of the guest's Python; newer syntax and modules are refused. Default `3.11`. */
@@ -38,56 +44,48 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
   const server = createServerKeeper({ pythonVersion, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
   const messagesFor = createNamespaceMessages();
   let reader: ReaderThread | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
-  let closed = false;
+  const turns = createTurns();
 
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const turn = queue.then(() => {
-      if (closed) throw new CallgateError("CLOSED", "The checker was closed");
-      return work();
-    });
-    queue = turn.catch(() => undefined);
-    return turn;
-  };
   const thread = (): ReaderThread => {
-    if (reader?.isAlive !== true) reader = startReaderThread({ pythonVersion, modules });
+    if (reader?.isAlive !== true) reader = startReader({ pythonVersion, modules });
     return reader;
   };
-  const checkOnce = async ({ text, namespaces, lane }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ReaderThreadAnswer> => {
+  const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });
+  const checkOnce = async ({ text, namespaces, lane }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
     const target = thread();
-    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces) }, timeoutMs);
+    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces) }, within(target));
     if (read.kind !== "read") return read;
     const answer = await diagnoseTwice(server, { text: read.checkable, namespaces }, signal);
     if (answer.kind !== "found") return answer;
-    const judged = await target.ask({ kind: "judge", findings: answer.findings.slice(0, maxFindings), lane }, timeoutMs);
+    const judged = await target.ask({ kind: "judge", findings: answer.findings.slice(0, maxFindings), lane }, within(target));
     return judged.kind === "report" ? judged.report : judged;
   };
 
   return {
     language: "python",
     check: (request, signal) =>
-      inTurn(async () => {
+      turns.take(async () => {
         signal.throwIfAborted();
         const startedMs = performance.now();
-        const tooLarge = sizeFault(request, startedMs);
+        const tooLarge = rejectTooLarge(request, startedMs);
         if (tooLarge !== undefined) return tooLarge;
         const outcome = await checkOnce(request, signal);
         if (outcome.kind === "ok" || outcome.kind === "rejected") return { ...outcome, durationMs: performance.now() - startedMs };
-        if (outcome.kind === "timed_out") return rejected("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms. Make it shorter`, startedMs);
+        if (outcome.kind === "timed_out") return rejectWhole("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms. Make it shorter`, startedMs);
         signal.throwIfAborted();
         throw new CallgateError("CHECKER_FAILED", "The Python checker failed on this program; it works again for the next one", { details: { reason: "message" in outcome ? outcome.message : outcome.kind } });
       }),
     warm: (namespaces) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const answer = await diagnoseTwice(server, { text: "result = len([1])\nresult\n", namespaces }, new AbortController().signal);
         if (answer.kind !== "found") throw new CallgateError("CHECKER_FAILED", "Cannot load the tools' stubs: pyright did not answer", { details: { reason: "message" in answer ? answer.message : answer.kind } });
         const target = thread();
-        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces) }, timeoutMs);
+        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces) }, within(target));
       }),
     async close() {
-      closed = true;
+      turns.end();
       await Promise.all([server.close(), reader?.end()]);
-      await queue;
+      await turns.idle();
       // What was under way may have started others.
       await Promise.all([server.close(), reader?.end()]);
     },
@@ -103,11 +101,8 @@ async function diagnoseTwice(server: ServerKeeper, { text, namespaces }: Pick<Ch
 /** More findings than anyone reads; a text of errors has as many as it has lines. */
 const maxFindings = 500;
 
-function rejected(code: string, message: string, startedMs: number): CheckReport {
-  return { kind: "rejected", diagnostics: [{ severity: "error", code, message, line: 1, column: 1 }], repairs: [], durationMs: performance.now() - startedMs };
-}
-
-function sizeFault({ text, limits }: CheckRequest, startedMs: number): CheckReport | undefined {
-  const bytes = Buffer.byteLength(text);
-  return bytes > limits.sourceBytes ? rejected("SOURCE_TOO_LARGE", `The program has ${bytes} bytes; at most ${limits.sourceBytes} are accepted (limit sourceBytes)`, startedMs) : undefined;
+function startReader(settings: ReaderSettings): ReaderThread {
+  return superviseThread(
+    new Worker(workerUrl, { name: "callgate-check-python", workerData: settings, resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }, env: {}, execArgv: [], stdin: false }),
+  );
 }

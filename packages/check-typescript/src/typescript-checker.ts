@@ -1,7 +1,8 @@
 import { CallgateError } from "@callgate/contract";
-import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
-import type { ThreadAnswer } from "./checker-thread.ts";
+import type { Checker, CheckReport } from "@callgate/contract";
+import { createTurns, rejectTooLarge, rejectWhole } from "@callgate/runtime/check-parts";
 import { createThreadKeeper } from "./thread-keeper.ts";
+import type { CompilerAnswer } from "./thread-keeper.ts";
 
 export interface TypeScriptCheckerOptions {
   /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
@@ -29,61 +30,42 @@ export interface TypeScriptCheckerOptions {
 export function createTypeScriptChecker(options: TypeScriptCheckerOptions = {}): Checker {
   const { timeoutMs = 10_000, memoryMiB = 768, recycleMiB = 400, recycleChecks = 1_000 } = options;
   const keeper = createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks });
-  let queue: Promise<unknown> = Promise.resolve();
-  let closed = false;
-
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const turn = queue.then(() => {
-      if (closed) throw new CallgateError("CLOSED", "The checker was closed");
-      return work();
-    });
-    queue = turn.catch(() => undefined);
-    return turn;
-  };
+  const turns = createTurns();
 
   return {
     language: "typescript",
     check: (request, signal) =>
-      inTurn(async () => {
+      turns.take(async () => {
         signal.throwIfAborted();
         const startedMs = performance.now();
-        const tooLarge = sizeFault(request, startedMs);
+        const tooLarge = rejectTooLarge(request, startedMs);
         if (tooLarge !== undefined) return tooLarge;
         let answer = await keeper.check(request, signal);
         // Memory that earlier programs left behind is not this one's fault.
-        if (answer.kind === "died" && !closed) answer = await keeper.check(request, signal);
+        if (answer.kind === "died" && !turns.isOver) answer = await keeper.check(request, signal);
         return reportOf(answer, { signal, timeoutMs, startedMs });
       }),
     warm: (namespaces) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const answer = await keeper.warm(namespaces);
         if (answer.kind !== "warmed") throw new CallgateError("CHECKER_FAILED", "Cannot load the tools' declarations: the TypeScript checker did not answer", { details: { reason: describe(answer) } });
       }),
     async close() {
-      closed = true;
+      turns.end();
       await keeper.close();
-      await queue;
+      await turns.idle();
     },
   };
 }
 
-function rejected(code: string, message: string, startedMs: number): CheckReport {
-  return { kind: "rejected", diagnostics: [{ severity: "error", code, message, line: 1, column: 1 }], repairs: [], durationMs: performance.now() - startedMs };
-}
-
-function sizeFault({ text, limits }: CheckRequest, startedMs: number): CheckReport | undefined {
-  const bytes = Buffer.byteLength(text);
-  return bytes > limits.sourceBytes ? rejected("SOURCE_TOO_LARGE", `The program has ${bytes} bytes; at most ${limits.sourceBytes} are accepted (limit sourceBytes)`, startedMs) : undefined;
-}
-
-function reportOf(answer: ThreadAnswer, { signal, timeoutMs, startedMs }: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly startedMs: number }): CheckReport {
+function reportOf(answer: CompilerAnswer, { signal, timeoutMs, startedMs }: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly startedMs: number }): CheckReport {
   switch (answer.kind) {
     case "report":
       return { ...answer.report, durationMs: performance.now() - startedMs };
     case "overflow":
-      return rejected("TOO_DEEP", "The program is nested too deep to be read; split it into statements or functions", startedMs);
+      return rejectWhole("TOO_DEEP", "The program is nested too deep to be read; split it into statements or functions", startedMs);
     case "timed_out":
-      return rejected("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms; its types are too complicated. Make it shorter, and leave out generic types`, startedMs);
+      return rejectWhole("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms; its types are too complicated. Make it shorter, and leave out generic types`, startedMs);
     case "aborted":
       throw signal.reason;
     case "warmed":
@@ -93,6 +75,6 @@ function reportOf(answer: ThreadAnswer, { signal, timeoutMs, startedMs }: { read
   }
 }
 
-function describe(answer: ThreadAnswer): string {
+function describe(answer: CompilerAnswer): string {
   return "message" in answer ? answer.message : answer.kind;
 }

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from "@lezer/common";
-import { advice, error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import type { Lane } from "@callgate/contract";
+import { advice, error, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { argumentsOf, around, isWithin, textOf } from "./python-tree.ts";
 import type { PythonTree } from "./python-tree.ts";
 import type { ToolCall, ToolUses } from "./tool-uses.ts";

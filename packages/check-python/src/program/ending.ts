@@ -1,7 +1,7 @@
 import type { ProgramForm, Repair } from "@callgate/contract";
 import type { SyntaxNode } from "@lezer/common";
-import { error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { error, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { childrenOf, isModuleLevel, textOf } from "./python-tree.ts";
 import type { PythonTree } from "./python-tree.ts";
 import type { ToolUses } from "./tool-uses.ts";

@@ -1,9 +1,9 @@
 import type { SyntaxNode } from "@lezer/common";
+import { didYouMean, nearest } from "@callgate/runtime/check-parts";
+import type { Said } from "@callgate/runtime/check-parts";
 import type { PyrightFinding } from "../server/language-server.ts";
 import type { Environment, KnownTool } from "./environment.ts";
-import type { Said } from "./finding.ts";
 import type { ImportedName } from "./imports.ts";
-import { didYouMean, nearest } from "./nearest.ts";
 import { around, textOf } from "./python-tree.ts";
 import type { PythonTree } from "./python-tree.ts";
 import type { ToolReference, ToolUses } from "./tool-uses.ts";

@@ -1,8 +1,7 @@
 import type { SyntaxNode } from "@lezer/common";
+import { error, nearest } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Environment } from "./environment.ts";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { nearest } from "./nearest.ts";
 import { childrenOf, textOf } from "./python-tree.ts";
 import type { PythonTree } from "./python-tree.ts";
 

@@ -1,4 +1,6 @@
 import type { CheckReport, Diagnostic, Lane } from "@callgate/contract";
+import { error } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { PyrightFinding } from "../server/language-server.ts";
 import { findAdvice, findLaneFaults } from "./advice.ts";
 import { readEnding } from "./ending.ts";
@@ -6,8 +8,6 @@ import type { Ending } from "./ending.ts";
 import type { Environment } from "./environment.ts";
 import { explain, placeAt } from "./explain.ts";
 import type { Explaining } from "./explain.ts";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import { findRefusedImports, importedNames } from "./imports.ts";
 import { positionsOf } from "./positions.ts";
 import type { Positions } from "./positions.ts";

@@ -1,5 +1,6 @@
-import type { Effect, Reach } from "@callgate/contract";
+import type { Reach } from "@callgate/contract";
 import type { SyntaxNode } from "@lezer/common";
+import { reachOf } from "@callgate/runtime/check-parts";
 import type { Environment, KnownNamespace, KnownTool } from "./environment.ts";
 import type { ImportedName } from "./imports.ts";
 import { calleeOf, childrenOf, isKeyword, textOf } from "./python-tree.ts";
@@ -63,7 +64,7 @@ export function findToolUses(tree: PythonTree, imports: readonly ImportedName[],
     const reference = callee === undefined ? undefined : referenceOf(callee, scope);
     return reference?.kind === "tool" ? [{ node, tool: reference.tool, isAsync: reference.isAsync }] : [];
   });
-  return { calls, named, dynamic, reach: reachOf({ named, possible, everything }, environment), referenceOf: (node) => referenceOf(node, scope) };
+  return { calls, named, dynamic, reach: reachIn({ named, possible, everything }, environment), referenceOf: (node) => referenceOf(node, scope) };
 }
 
 /** False when an import hides which names it brings. */
@@ -169,10 +170,8 @@ interface Found {
   readonly everything: boolean;
 }
 
-function reachOf({ named, possible, everything }: Found, environment: Environment): Reach {
+function reachIn({ named, possible, everything }: Found, environment: Environment): Reach {
   const spaces = everything ? [...environment.namespaces.values()] : [...possible];
-  const all = [...named.map(({ tool }) => tool), ...spaces.flatMap(({ tools }) => [...tools.values()])];
-  const order: readonly Effect[] = ["read", "write", "destructive"];
-  const effects = order.filter((effect) => all.some((tool) => tool.effect === effect));
-  return { tools: everything ? "*" : [...new Set(all.map(({ name }) => name))].sort(), effects };
+  const tools = [...named.map(({ tool }) => tool), ...spaces.flatMap(({ tools }) => [...tools.values()])];
+  return reachOf({ tools, everything });
 }

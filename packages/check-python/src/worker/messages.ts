@@ -1,12 +1,6 @@
-import type { CheckReport, Effect, Lane } from "@callgate/contract";
+import type { CheckReport, Lane } from "@callgate/contract";
+import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 import type { PyrightFinding } from "../server/language-server.ts";
-
-/** A namespace as it crosses to the worker: its text only when that worker has not got it yet. */
-export interface NamespaceMessage {
-  readonly key: string;
-  readonly namespace: string;
-  readonly load?: { readonly text: string; readonly tools: readonly (readonly [name: string, effect: Effect])[] };
-}
 
 /** A program is read, shown to pyright, and judged: two requests with pyright between them. */
 export type ReaderRequest =

@@ -1,9 +1,10 @@
+import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 import { knownNamespace } from "../program/environment.ts";
 import type { Environment, KnownNamespace } from "../program/environment.ts";
 import { judge, readProgram } from "../program/judge.ts";
 import type { Reading } from "../program/judge.ts";
 import { standardLibrary } from "../program/standard-library.ts";
-import type { NamespaceMessage, ReaderAnswer, ReaderRequest, ReaderSettings } from "./messages.ts";
+import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./messages.ts";
 
 /** Answers one request after the other; holds one program between reading and judging it. Never throws. */
 export function createReaderService({ pythonVersion, modules }: ReaderSettings): (request: ReaderRequest) => ReaderAnswer {

@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { advice } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
-import { advice } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import type { ToolCall, ToolUses } from "./tool-uses.ts";
 import { walk } from "./walk.ts";
 

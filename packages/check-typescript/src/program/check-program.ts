@@ -1,5 +1,6 @@
 import type { CheckReport, Diagnostic, Lane, Repair } from "@callgate/contract";
 import ts from "typescript";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled, Compiler, Flavour } from "./compiler.ts";
 import { findAdvice } from "./advice.ts";
 import { editText, placeAt } from "./edited-text.ts";
@@ -7,7 +8,7 @@ import type { Edit, EditedText } from "./edited-text.ts";
 import { eraseTypes, hasTypeScriptSyntax } from "./emit.ts";
 import type { Environment } from "./environment.ts";
 import { explain } from "./explain.ts";
-import type { Finding, Fix } from "./finding.ts";
+import type { Fix } from "./fix.ts";
 import { shapeOf } from "./forms.ts";
 import type { Shape } from "./forms.ts";
 import { readImports } from "./imports.ts";

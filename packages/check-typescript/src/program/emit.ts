@@ -1,9 +1,9 @@
 import ts from "typescript";
 import { blankSourceFile } from "ts-blank-space";
+import { error } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor, editText } from "./edited-text.ts";
 import type { Edit } from "./edited-text.ts";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import { hasModifier, walk } from "./walk.ts";
 
 /** JavaScript of the same lines and, but for what needs code of its own, the same columns. */

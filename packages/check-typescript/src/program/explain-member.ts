@@ -1,8 +1,8 @@
 import ts from "typescript";
+import { didYouMean, nearest } from "@callgate/runtime/check-parts";
+import type { Said } from "@callgate/runtime/check-parts";
 import type { Explaining } from "./explaining.ts";
-import type { Said } from "./finding.ts";
 import { namespaceList } from "./imports.ts";
-import { didYouMean, nearest } from "./nearest.ts";
 import { isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
 import { referenceOf } from "./tool-uses.ts";

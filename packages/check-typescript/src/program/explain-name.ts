@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { didYouMean, nearest } from "@callgate/runtime/check-parts";
+import type { Said } from "@callgate/runtime/check-parts";
 import type { Environment } from "./environment.ts";
-import type { Said } from "./finding.ts";
-import { didYouMean, nearest } from "./nearest.ts";
 
 /** Names of other worlds, and what this one has instead. */
 const instead: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { didYouMean, nearest } from "@callgate/runtime/check-parts";
+import type { Said } from "@callgate/runtime/check-parts";
 import type { Explaining } from "./explaining.ts";
-import type { Said } from "./finding.ts";
-import { didYouMean, nearest } from "./nearest.ts";
 import { callAround, isJsonParse, isPromise } from "./severity.ts";
 import { shortType } from "./show-type.ts";
 

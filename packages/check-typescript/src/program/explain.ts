@@ -1,6 +1,6 @@
 import ts from "typescript";
-import { error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { error, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { explainArguments } from "./explain-arguments.ts";
 import { explainMember } from "./explain-member.ts";
 import { explainName } from "./explain-name.ts";

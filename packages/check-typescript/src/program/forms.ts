@@ -1,9 +1,9 @@
 import type { ProgramForm } from "@callgate/contract";
 import ts from "typescript";
+import { error } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor, inPlaceOf } from "./edited-text.ts";
 import type { Edit } from "./edited-text.ts";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import { bare, hasModifier, isFunctionExpression, isTypeStatement, walk } from "./walk.ts";
 
 /** What to do to a program's text so that, as the body of an async function, it gives its value. */

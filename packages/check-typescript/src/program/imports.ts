@@ -1,10 +1,9 @@
 import ts from "typescript";
+import { error, nearest, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor } from "./edited-text.ts";
 import type { Edit } from "./edited-text.ts";
 import type { Environment, KnownNamespace } from "./environment.ts";
-import { error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { nearest } from "./nearest.ts";
 import { walk } from "./walk.ts";
 
 /** One import, apart from the place it stood in. */

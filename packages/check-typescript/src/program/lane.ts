@@ -1,7 +1,7 @@
 import type { Lane } from "@callgate/contract";
+import { error, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
-import { error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import type { ToolUses } from "./tool-uses.ts";
 
 /** In the read lane a write that the program names is an error; one it may reach at run time is refused there. */

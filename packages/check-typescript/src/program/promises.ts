@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { error, warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
-import { error, warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import { isPromise } from "./severity.ts";
 import type { KnownTool, ToolUses } from "./tool-uses.ts";
 import { bare, hasModifier, isFunctionExpression, walk } from "./walk.ts";

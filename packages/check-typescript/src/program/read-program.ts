@@ -1,6 +1,6 @@
 import ts from "typescript";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { error } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 
 /** Stands on a line of its own before the program, so that no column of the program moves. */
 const wrapperHead = "async function $program() {\n";

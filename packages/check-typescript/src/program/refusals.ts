@@ -1,6 +1,6 @@
 import ts from "typescript";
-import { error } from "./finding.ts";
-import type { Finding } from "./finding.ts";
+import { error } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { hasModifier, walk } from "./walk.ts";
 
 /** What can be read but not run, or is read differently by compiler and engine. Each finding says what to write instead. */

@@ -1,8 +1,9 @@
 import ts from "typescript";
+import { nearest } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import { toolCallAround } from "./explaining.ts";
 import type { Explaining } from "./explaining.ts";
-import type { Finding, Fix } from "./finding.ts";
-import { nearest } from "./nearest.ts";
+import type { Fix } from "./fix.ts";
 import { nodeAt } from "./node-at.ts";
 import { isPromise } from "./severity.ts";
 import { referenceOf } from "./tool-uses.ts";

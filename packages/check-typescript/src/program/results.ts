@@ -1,7 +1,7 @@
 import ts from "typescript";
+import { warning } from "@callgate/runtime/check-parts";
+import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
-import { warning } from "./finding.ts";
-import type { Finding } from "./finding.ts";
 import type { ToolUses } from "./tool-uses.ts";
 import { bare, walk } from "./walk.ts";
 

@@ -1,5 +1,6 @@
 import type { Effect, Reach } from "@callgate/contract";
 import ts from "typescript";
+import { reachOf } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
 import type { Environment, KnownNamespace } from "./environment.ts";
 import { bare, isInType, walk } from "./walk.ts";
@@ -61,7 +62,7 @@ export function findToolUses(compiled: Compiled, environment: Environment): Tool
     else if (!isFollowed(node)) escape(node, reference.kind === "namespace" ? reference.known : undefined);
     return reference.kind === "tool" && !ts.isElementAccessExpression(node) ? false : undefined;
   });
-  return { calls: [...calls.values()], callOf: (node) => calls.get(node), named, dynamic, reach: reachOf({ named, possible, everything }, environment) };
+  return { calls: [...calls.values()], callOf: (node) => calls.get(node), named, dynamic, reach: reachIn({ named, possible, everything }, environment) };
 }
 
 /** Resolves an expression by its type, so that `const gh = tools.github` keeps its meaning. */
@@ -138,10 +139,8 @@ interface Found {
   readonly everything: boolean;
 }
 
-function reachOf({ named, possible, everything }: Found, environment: Environment): Reach {
+function reachIn({ named, possible, everything }: Found, environment: Environment): Reach {
   const spaces = everything ? [...environment.namespaces.values()] : [...possible];
-  const all: KnownTool[] = [...named.map(({ tool }) => tool), ...spaces.flatMap((known) => [...known.tools].map(([name, effect]) => ({ name: `${known.namespace}.${name}`, effect })))];
-  const order: readonly Effect[] = ["read", "write", "destructive"];
-  const effects = order.filter((effect) => all.some((tool) => tool.effect === effect));
-  return { tools: everything ? "*" : [...new Set(all.map(({ name }) => name))].sort(), effects };
+  const tools: KnownTool[] = [...named.map(({ tool }) => tool), ...spaces.flatMap((known) => [...known.tools].map(([name, effect]) => ({ name: `${known.namespace}.${name}`, effect })))];
+  return reachOf({ tools, everything });
 }

@@ -1,9 +1,10 @@
 import { getHeapStatistics } from "node:v8";
+import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 import { checkProgram } from "../program/check-program.ts";
 import { createCompiler } from "../program/compiler.ts";
 import { createEnvironment, knownNamespace } from "../program/environment.ts";
 import type { Environment, KnownNamespace } from "../program/environment.ts";
-import type { CheckerAnswer, CheckerRequest, NamespaceMessage } from "./messages.ts";
+import type { CheckerAnswer, CheckerRequest } from "./messages.ts";
 
 /** Environments kept: one for each set of namespaces in use, which is one for each group of principals. */
 const maxEnvironments = 16;

@@ -1,11 +1,5 @@
-import type { CheckReport, Effect, Lane } from "@callgate/contract";
-
-/** A namespace as it crosses to the worker: its text only when that worker has not got it yet. */
-export interface NamespaceMessage {
-  readonly key: string;
-  readonly namespace: string;
-  readonly load?: { readonly text: string; readonly tools: readonly (readonly [name: string, effect: Effect])[] };
-}
+import type { CheckReport, Lane } from "@callgate/contract";
+import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 
 export type CheckerRequest =
   | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly namespaces: readonly NamespaceMessage[] }

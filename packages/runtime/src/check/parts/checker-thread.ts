@@ -1,39 +1,40 @@
-import { Worker } from "node:worker_threads";
-import type { CheckerAnswer, CheckerRequest } from "./worker/messages.ts";
+import type { Worker } from "node:worker_threads";
+
+/** What goes to the thread and what comes back, told apart by `kind`; an answer has the `id` of its request. */
+interface Message {
+  readonly kind: string;
+  readonly id: number;
+}
 
 /** How the thread answered, or that it is gone. */
-export type ThreadAnswer = CheckerAnswer | { readonly kind: "timed_out" } | { readonly kind: "aborted" } | { readonly kind: "died"; readonly message: string };
+export type ThreadAnswer<Answer> = Answer | { readonly kind: "timed_out" } | { readonly kind: "aborted" } | { readonly kind: "died"; readonly message: string };
 
 type Unnumbered<Request> = Request extends unknown ? Omit<Request, "id"> : never;
 
 /** One worker thread with one request under way at a time. */
-export interface CheckerThread {
+export interface CheckerThread<Request extends Message, Answer extends Message> {
   /** Keys of the namespaces it has been given. */
   readonly known: Set<string>;
   /** Requests it has answered. */
   readonly answered: number;
   readonly isAlive: boolean;
   /** Sends a request. Past `timeoutMs`, or when `signal` is aborted, the thread is ended: nothing else stops a compiler. */
-  ask(request: Unnumbered<CheckerRequest>, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<ThreadAnswer>;
+  ask(request: Unnumbered<Request>, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<ThreadAnswer<Answer>>;
   end(): Promise<void>;
 }
 
-/** Works from source and from dist: the entry has the extension of this file. */
-const workerUrl = new URL(`./worker/check-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+/** What a new thread may take on top before it is at a program: starting, and reading what its language declares. */
+export const threadStartupMs = 10_000;
 
-/**
- * Starts a checker's thread.
- *
- * @param memoryMiB of its heap; past it the thread dies, and only the thread
- */
-export function startCheckerThread(memoryMiB: number): CheckerThread {
-  const worker = startWorker(memoryMiB);
+/** Speaks with a checker's thread. An idle one does not keep the process alive. */
+export function superviseThread<Request extends Message, Answer extends Message>(worker: Worker): CheckerThread<Request, Answer> {
+  worker.unref();
   let alive = true;
   let answered = 0;
   let nextId = 1;
   let failure = "the worker thread stopped";
-  let waiting: { readonly id: number; settle(answer: ThreadAnswer): void } | undefined;
-  worker.on("message", (answer: CheckerAnswer) => {
+  let waiting: { readonly id: number; settle(answer: ThreadAnswer<Answer>): void } | undefined;
+  worker.on("message", (answer: Answer) => {
     if (waiting?.id === answer.id) waiting.settle(answer);
   });
   worker.on("error", (error) => {
@@ -58,13 +59,13 @@ export function startCheckerThread(memoryMiB: number): CheckerThread {
     ask(request, { timeoutMs, signal }) {
       const id = nextId++;
       return new Promise((resolve) => {
-        const stop = (answer: ThreadAnswer): void => {
+        const stop = (answer: ThreadAnswer<Answer>): void => {
           settle(answer);
           end().catch(() => undefined);
         };
         const onAbort = (): void => stop({ kind: "aborted" });
         const timer = setTimeout(() => stop({ kind: "timed_out" }), timeoutMs);
-        const settle = (answer: ThreadAnswer): void => {
+        const settle = (answer: ThreadAnswer<Answer>): void => {
           clearTimeout(timer);
           signal?.removeEventListener("abort", onAbort);
           waiting = undefined;
@@ -81,18 +82,4 @@ export function startCheckerThread(memoryMiB: number): CheckerThread {
     },
     end,
   };
-}
-
-function startWorker(memoryMiB: number): Worker {
-  const worker = new Worker(workerUrl, {
-    name: "callgate-check-typescript",
-    // Four times the stack on which the compiler reads 2,000 open brackets; the pre-scan lets 250 through.
-    resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
-    env: {},
-    execArgv: [],
-    stdin: false,
-  });
-  // An idle checker must not keep a process alive.
-  worker.unref();
-  return worker;
 }

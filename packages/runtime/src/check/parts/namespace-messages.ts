@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
-import type { NamespaceDeclaration } from "@callgate/contract";
-import type { NamespaceMessage } from "./worker/messages.ts";
+import type { Effect, NamespaceDeclaration } from "@callgate/contract";
+
+/** A namespace as it crosses to a checker's thread: its text only when that thread has not got it yet. */
+export interface NamespaceMessage {
+  readonly key: string;
+  readonly namespace: string;
+  readonly load?: { readonly text: string; readonly tools: readonly (readonly [name: string, effect: Effect])[] };
+}
 
 /** Namespaces as a thread needs them: with their text only the first time. */
 export function createNamespaceMessages(): (known: Set<string>, namespaces: readonly NamespaceDeclaration[]) => NamespaceMessage[] {

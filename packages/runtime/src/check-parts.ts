@@ -1,0 +1,12 @@
+// Door: what a checker of one language is made of, whatever the language.
+
+export { superviseThread, threadStartupMs } from "./check/parts/checker-thread.ts";
+export type { CheckerThread, ThreadAnswer } from "./check/parts/checker-thread.ts";
+export { advice, error, warning } from "./check/parts/finding.ts";
+export type { Finding, Said } from "./check/parts/finding.ts";
+export { createNamespaceMessages } from "./check/parts/namespace-messages.ts";
+export type { NamespaceMessage } from "./check/parts/namespace-messages.ts";
+export { didYouMean, nearest } from "./check/parts/nearest.ts";
+export { reachOf } from "./check/parts/reach.ts";
+export { createTurns } from "./check/parts/turns.ts";
+export { rejectTooLarge, rejectWhole } from "./check/parts/whole-text.ts";
