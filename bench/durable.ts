@@ -12,18 +12,11 @@ import { createPostgresJournal } from "@callgate/journal-postgres";
 import { createFileBlobs, createMasterKey, createRedactor, createSqliteJournal } from "@callgate/runtime/journal";
 import { ended, issued, sampleFinish, sampleRun } from "@callgate/testkit";
 import { missingPostgres, startPostgres } from "../packages/journal-postgres/src/fixtures/private-postgres.ts";
+import { hostClock as clock } from "../packages/runtime/src/journal/fixtures/open-journal.ts";
 
 const RUNS = 60;
 const CALLS = 5;
 
-const clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs: number, fire: () => void) {
-    const timer = setTimeout(fire, delayMs).unref();
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
 const redactor = createRedactor({ secrets: [], key: Buffer.alloc(32, 1) });
 const args = { id: 17, fields: { name: "Ada Lovelace", email: "ada@example.com" } };
 

@@ -10,18 +10,10 @@ import { encodeValue } from "@callgate/contract";
 import type { JournalEntry } from "@callgate/contract";
 import { createFileBlobs, createMasterKey, createRedactor, createSqliteJournal } from "@callgate/runtime/journal";
 import { ended, issued, leaseOf, sampleFinish, sampleRun } from "@callgate/testkit";
+import { hostClock as clock } from "../packages/runtime/src/journal/fixtures/open-journal.ts";
 
 const ENTRIES = 4_000;
 const SYNCED = 500;
-
-const clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs: number, fire: () => void) {
-    const timer = setTimeout(fire, delayMs).unref();
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
 
 const folder = await mkdtemp(join(tmpdir(), "callgate-bench-journal-"));
 const redactor = createRedactor({ secrets: ["a-secret-of-the-bench"], key: Buffer.alloc(32, 1) });

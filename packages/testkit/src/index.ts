@@ -2,6 +2,8 @@
 
 export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
+export { memoryBlobs } from "./memory-blobs.ts";
+export type { MemoryBlobs } from "./memory-blobs.ts";
 export { testJournal } from "./journal/test-journal.ts";
 export type { JournalStore } from "./journal/journal-store.ts";
 export { ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal/journal-samples.ts";

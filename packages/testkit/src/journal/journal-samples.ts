@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { defaultLimits, encodeValue } from "@callgate/contract";
 import type { Digest, JournalEntry, JsonValue, Principal, RecordedValue, RunFinish, RunLease, RunStart } from "@callgate/contract";
 
+/** From this many characters of JSON on a value is a blob (contract, `RecordedValue`). */
+export const BLOB_CHARS = 256 * 1024;
+
 /** Data for journals: complete entries and runs, made to differ in what matters to a test. */
 
 export const alice: Principal = { tenant: "acme", user: "alice", agent: "assistant", task: "task-1", roles: ["sales"], claims: { mail: "alice@acme.example" } };
