@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { JournalEntry, RunResult } from "@callgate/contract";
+import type { CallError, JournalEntry, RunResult } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
@@ -9,6 +9,10 @@ import type { RunScope } from "./run-scope.ts";
 
 export type Compensation = NonNullable<RunResult["compensation"]>;
 type Remaining = Compensation["remaining"][number];
+
+const inDoubt = "it is not known whether it took effect";
+const undoingInDoubt = "it is not known whether undoing it took effect";
+const undoingFailed = ({ message }: CallError): string => `undoing it failed: ${message}`;
 
 /** Calls that undo others are numbered from here: the call they undo, added. Programs never come so far. */
 const undoSeqFrom = 1_000_000_000;
@@ -55,9 +59,9 @@ export function recordedCompensation(entries: readonly JournalEntry[]): Compensa
 }
 
 function whyRemaining(call: Issued, undoing: RecordedCall | undefined): string {
-  if ((call.effectStatus ?? "unknown") === "unknown") return "it is not known whether it took effect";
+  if ((call.effectStatus ?? "unknown") === "unknown") return inDoubt;
   if (undoing?.issued === undefined) return "nothing undid it";
-  return undoing.ended?.error === undefined ? "it is not known whether undoing it took effect" : `undoing it failed: ${undoing.ended.error.message}`;
+  return undoing.ended?.error === undefined ? undoingInDoubt : undoingFailed(undoing.ended.error);
 }
 
 type Issued = RecordedCall & { readonly issued: NonNullable<RecordedCall["issued"]> };
@@ -86,13 +90,13 @@ interface Undoing {
 /** Undefined when the effect is undone; else why a person has to see to it. */
 async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<string | undefined> {
   if (before?.ended?.outcome === "ok") return undefined;
-  if ((call.effectStatus ?? "unknown") === "unknown") return "it is not known whether it took effect";
+  if ((call.effectStatus ?? "unknown") === "unknown") return inDoubt;
   const { tool, args, occurrence } = call.issued;
   const known = scope.view.catalog.resolve(tool);
   if (known === undefined) return "its tool is gone";
   if (known.tool.compensate === undefined) return "its tool declares no way to undo it";
   if (args.clear === undefined) return "its arguments are not kept any more";
-  if (before?.effectStatus === "unknown") return "it is not known whether undoing it took effect";
+  if (before?.effectStatus === "unknown") return undoingInDoubt;
   const output = call.ended?.result?.clear === undefined ? undefined : decodeValue(call.ended.result.clear);
   const { seams, view, principal, runId, lease, lane, taskId, limits } = scope;
   const undoSeq = undoSeqFrom + seq;
@@ -102,7 +106,7 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
 }
 
 function whyNot(answer: PerformedCall | ParkedCall, runId: string): string | undefined {
-  if (!isParked(answer)) return answer.outcome.kind === "ok" ? undefined : `undoing it failed: ${answer.outcome.error.message}`;
-  if (answer.wait.kind !== "approval") return "it is not known whether undoing it took effect";
+  if (!isParked(answer)) return answer.outcome.kind === "ok" ? undefined : undoingFailed(answer.outcome.error);
+  if (answer.wait.kind !== "approval") return undoingInDoubt;
   return `undoing it waits for approval ${answer.wait.question.approvalId}; once it is given, callgate runs rollback ${runId} goes on`;
 }
