@@ -22,6 +22,7 @@ export const callgateErrorCodes = {
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
   DRIVER_FAILED: "A sandbox driver could not start or broke its contract",
+  SESSION_ENDED: "The session has ended, or there is none of that name: its variables and files are gone",
   CHECKER_FAILED: "The checker crashed or ran out of its own bounds",
   CLOSED: "The gate was closed",
   ASSERTION: "An invariant of Callgate is broken; please report it",

@@ -57,7 +57,7 @@ export type {
   GuestOutput,
 } from "./guest-frames.ts";
 export { guestProtocolVersion } from "./guest-frames.ts";
-export type { GuestHost, GuestJob, GuestModule, GuestRun, ProgramLanguage, SandboxDriver } from "./sandbox-driver.ts";
+export type { GuestBlock, GuestHost, GuestJob, GuestModule, GuestRun, GuestSession, KnownLanguage, ProgramLanguage, SandboxDriver, SessionLoss, SessionOptions, SessionStatus } from "./sandbox-driver.ts";
 export type {
   Checker,
   CheckReport,

@@ -1,4 +1,4 @@
-import type { Diagnostic, ProgramLanguage } from "@callgate/contract";
+import type { Diagnostic, KnownLanguage, ProgramLanguage } from "@callgate/contract";
 import { Parser } from "commonmark";
 import type { Node } from "commonmark";
 
@@ -18,8 +18,8 @@ export interface ExtractedProgram {
 
 export type Extraction = ExtractedProgram | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
-/** Info strings that name a language. An empty one fits every language. */
-const infoWords: Readonly<Record<ProgramLanguage, readonly string[]>> = {
+/** Info strings that name a language; one that is not here is named by its own name. An empty one fits every language. */
+const infoWords: Readonly<Record<KnownLanguage, readonly string[]>> = {
   typescript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
   javascript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
   python: ["py", "python", "python3", "py3"],
@@ -27,12 +27,20 @@ const infoWords: Readonly<Record<ProgramLanguage, readonly string[]>> = {
 };
 
 /** A line that only a program has. Markdown around a fence is prose: it does not end in `;` or `{`. */
-const codeLine: Readonly<Record<ProgramLanguage, RegExp>> = {
+const codeLine: Readonly<Record<KnownLanguage, RegExp>> = {
   typescript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
   javascript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
   python: /^\s*(?:(?:from\s+\S+\s+)?import\s+\S+$|(?:async\s+)?def\s|class\s.*:\s*$|\w+\s*=\s*\S|(?:if|for|while|with|try)\b.*:\s*$|return\b)/,
   shell: /^\s*(?:#!|\w+=\S)/,
 };
+
+function isKnown(language: ProgramLanguage): language is KnownLanguage {
+  return Object.hasOwn(infoWords, language);
+}
+
+function infoWordsOf(language: ProgramLanguage): readonly string[] {
+  return isKnown(language) ? infoWords[language] : [language];
+}
 
 const fenceLine = /^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*(?:`{3,}|~{3,})/m;
 
@@ -57,11 +65,11 @@ export function extractProgram(text: string, language: ProgramLanguage): Extract
   if (!fenceLine.test(text)) return wholeText(text);
   const lines = text.split(/\r\n|\n|\r/);
   const fences = findFences(text);
-  if (fences.length === 0 || (!startsWithFence(lines) && hasCodeOutside(lines, fences, codeLine[language]))) return wholeText(text);
-  const named = fences.filter(({ words }) => words.some((word) => infoWords[language].includes(word)));
+  if (fences.length === 0 || (!startsWithFence(lines) && hasCodeOutside(lines, fences, codeLine[isKnown(language) ? language : "shell"]))) return wholeText(text);
+  const named = fences.filter(({ words }) => words.some((word) => infoWordsOf(language).includes(word)));
   const fitting = named.length > 0 ? named : fences.filter(({ words }) => words.length === 0);
   const [only, ...others] = fitting.filter(({ literal }) => literal.trim() !== "");
-  if (only === undefined) return refuse(fences[0]?.startLine ?? 1, "NO_PROGRAM", `No code block is marked as ${language}; put the program into one block that starts with \`\`\`${infoWords[language][0] ?? ""}`);
+  if (only === undefined) return refuse(fences[0]?.startLine ?? 1, "NO_PROGRAM", `No code block is marked as ${language}; put the program into one block that starts with \`\`\`${infoWordsOf(language)[0] ?? ""}`);
   if (others.length > 0) {
     const where = [only, ...others].map(({ startLine }) => startLine).join(", ");
     return refuse(others[0]?.startLine ?? 1, "SEVERAL_PROGRAMS", `The text holds ${others.length + 1} code blocks that could be the program (lines ${where}); send exactly one`);

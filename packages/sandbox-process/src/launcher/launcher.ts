@@ -27,6 +27,11 @@ export interface LaunchSpec {
   readonly command: readonly string[];
   /** Our own file that the command needs; `{guest}` in an argument is replaced by where it is. */
   readonly guestFile?: URL;
+  /**
+   * A program of the host that the command starts with, as `{program}`: where the sandbox sees the host's files it is the
+   * file itself, shown read-only; where it has a system of its own, such as an image, it is what that finds under `name`.
+   */
+  readonly program?: { readonly name: string; readonly file: string };
   /** All the guest's environment beside HOME, PATH, LANG, TZ and TMPDIR. */
   readonly environment: Readonly<Record<string, string>>;
   readonly bounds: LaunchBounds;
@@ -56,7 +61,7 @@ export interface LaunchedGuest {
   readonly exited: Promise<GuestExit>;
   /** What all its processes used; undefined where that cannot be seen (any more). */
   use(): ResourceUse | undefined;
-  /** SIGINT to the guest's own process. */
+  /** SIGINT to the guest's process and what it started, as Ctrl-C at a terminal. */
   interrupt(): void;
   /** Ends every process of the guest at once. Idempotent; `exited` tells when it is done. */
   kill(): void;
