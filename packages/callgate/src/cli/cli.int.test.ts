@@ -136,6 +136,21 @@ describe("callgate", { timeout: 120_000 }, () => {
     expect(callgate(["runs", "show", "run_nope"]).stderr).toContain("There is no run run_nope");
   });
 
+  test("a run that waits says what brings it on, and its record never doubts a write that has not begun", () => {
+    const { callgate } = project({ "tools/notes.ts": tools, "callgate.jsonc": '{ "approvals": "keep" }' });
+    callgate(["trust"]);
+    const run = callgate(["exec", "-e", 'return await tools.notes.add({ text: "kept" })']);
+    expect(run.status).toBe(5);
+    const approvalId = /callgate approvals approve (apr_\w+)/.exec(run.stderr)?.[1] ?? "";
+    const runId = /callgate runs resume (run_\w+)/.exec(run.stderr)?.[1] ?? "";
+    expect(callgate(["runs", "show", runId]).stdout).toContain("#0 notes.add has not begun: nobody has answered yet");
+    expect(callgate(["approvals", "approve", approvalId]).status).toBe(0);
+    expect(callgate(["runs", "resume", runId]).stdout).toContain('"id": 2');
+    const { stdout } = callgate(["runs", "show", runId]);
+    expect(stdout).toContain("#0 allow by rule default:write, answered by");
+    expect(stdout).not.toContain("no recorded end");
+  });
+
   test("search into a pipe cuts nothing", () => {
     const description = "Read a note, ".repeat(9) + "by its id";
     const { callgate } = project({ "tools/notes.ts": tools.replace("Read a note", description) });

@@ -5,19 +5,19 @@ const maxTold = 10;
 
 /** What a suspended run waits for, and what brings it on; for whoever gets its result. */
 export function waitsText(runId: string, waits: readonly RunWait[]): readonly string[] {
-  const told = waits.slice(0, maxTold).map((wait) => `Waits for ${waitText(wait)}`);
+  const told = waits.slice(0, maxTold).map((wait) => `Waits for ${waitText(runId, wait)}`);
   const more = waits.length > maxTold ? [`Waits for ${waits.length - maxTold} more things`] : [];
   return [...told, ...more, `The run goes on by itself where a worker runs (callgate worker, callgate mcp), else with: callgate runs resume ${runId}. What it did so far stays done; do not run the program again.`];
 }
 
-function waitText(wait: RunWait): string {
+function waitText(runId: string, wait: RunWait): string {
   switch (wait.kind) {
     case "approval":
-      return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals ls`;
+      return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals approve ${wait.question.approvalId}, or deny`;
     case "timer":
       return `${timeText(wait.untilMs)} (call ${wait.seq})`;
     case "event":
-      return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq}): callgate runs signal`;
+      return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq}): callgate runs signal ${runId} ${JSON.stringify(wait.name)} JSON`;
     case "job":
       return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.callId})`;
     case "resolution":

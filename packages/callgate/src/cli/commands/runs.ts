@@ -51,12 +51,22 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
   for (const entry of entries) lines.push(...renderEntry(entry, run, terminal));
-  const ended = new Set(entries.flatMap((entry) => (entry.kind === "call-ended" ? [entry.seq] : [])));
-  for (const entry of run.status === "running" ? [] : entries) {
-    if (entry.kind !== "call-issued" || ended.has(entry.seq)) continue;
-    lines.push(`           #${entry.seq} ${entry.tool} has no recorded end${entry.effect === "read" ? "" : "; whether it took effect is not known"}`);
-  }
+  if (run.status !== "running") lines.push(...openCalls(entries).map((text) => `           ${text}`));
   return `${lines.join("\n")}\n`;
+}
+
+/** One line for each call whose end is not on record: it has not begun, or nobody knows. */
+function openCalls(entries: readonly JournalEntry[]): readonly string[] {
+  const ended = new Set(entries.flatMap((entry) => (entry.kind === "call-ended" ? [entry.seq] : [])));
+  const lastDecision = new Map(entries.flatMap((entry) => (entry.kind === "call-decided" ? [[entry.seq, entry.decision] as const] : [])));
+  const inBackground = new Set(entries.flatMap((entry) => (entry.kind === "call-backgrounded" ? [entry.seq] : [])));
+  return entries.flatMap((entry) => {
+    if (entry.kind !== "call-issued" || ended.has(entry.seq)) return [];
+    const call = `#${entry.seq} ${entry.tool}`;
+    if (lastDecision.get(entry.seq) === "ask") return [`${call} has not begun: nobody has answered yet`];
+    if (inBackground.has(entry.seq)) return [`${call} goes on in the background`];
+    return [`${call} has no recorded end${entry.effect === "read" ? "" : "; whether it took effect is not known"}`];
+  });
 }
 
 function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandContext["terminal"]): readonly string[] {
@@ -68,7 +78,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "call-issued":
       return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
     case "call-decided":
-      return entry.decision === "allow" ? [] : [`${at} #${entry.seq} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
+      if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
+      return [`${at} #${entry.seq} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
     case "call-ended":
       return [`${at} #${entry.seq} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
     case "call-late":
