@@ -3,6 +3,7 @@ import type { Blobs, Clock, Journal } from "@callgate/contract";
 import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, recordedEffect } from "@callgate/runtime/journal-parts";
 import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
 import { openDatabase } from "./database.ts";
+import type { Database } from "./database.ts";
 import { reserveEffect } from "./effects.ts";
 import { journalTime } from "./journal-time.ts";
 import { createLeases } from "./leases.ts";
@@ -61,8 +62,12 @@ interface Parts {
  * Errors: JOURNAL_VERSION, JOURNAL_UNAVAILABLE.
  */
 export async function createPostgresJournal(options: PostgresJournalOptions): Promise<PostgresJournal> {
+  return journalOver(await openDatabase(options), options);
+}
+
+/** The journal over a database that is open and has the schema; closes it with itself. */
+export function journalOver(database: Database, options: Omit<PostgresJournalOptions, "url" | "connections">): PostgresJournal {
   const { masterKey, clock } = options;
-  const database = await openDatabase(options);
   const time = journalTime(options.time);
   const owners = createOwners(database, time);
   const blobs = options.blobs ?? createPostgresBlobs(database);

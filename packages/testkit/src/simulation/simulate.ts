@@ -32,6 +32,8 @@ export interface SimulationOptions {
   openGate(parts: GateParts): Promise<Gate>;
   /** A journal of its own over the same store. */
   openJournal(clock: Clock): Promise<Journal>;
+  /** Resolves when a store outside this process has nothing to do; time stands still until then. */
+  storeAtRest?(): Promise<void>;
 }
 
 export interface Simulated {
@@ -140,6 +142,7 @@ function createStage(options: SimulationOptions, { line, clock, world }: StagePa
     open: () => openWith(line, false),
     async quiet() {
       for (let idle = 0, spins = 0; idle < idleRounds; spins += 1) {
+        await options.storeAtRest?.();
         await new Promise((resolve) => setImmediate(resolve));
         idle = processes.some(({ process }) => process.alive && process.isBusy) ? 0 : idle + 1;
         if (spins > 1_000) await wait(1);
