@@ -3,6 +3,7 @@ import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Lane } from "./checker.ts";
 import type { GateEvent } from "./gate-event.ts";
+import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { JournalEntry, OnFailure, RunFilter, RunRecord } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
@@ -67,6 +68,8 @@ export interface RunOptions extends Caller {
    * is suspended and its result says `suspended`. Default 2,000; Infinity waits alive, however long it takes.
    */
   readonly suspendAfterMs?: number;
+  /** Hears what the program prints as it comes: all that is within `consoleBytes`, whatever the budget of the result. Must not throw. */
+  readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
 }
 
 export interface ResumeOptions extends Caller {

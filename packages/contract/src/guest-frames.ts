@@ -56,6 +56,10 @@ export interface GuestConsoleEntry {
   readonly level: "log" | "info" | "warn" | "error" | "debug";
   /** Rendered inside the guest; control characters are kept and made harmless by whoever prints them. */
   readonly text: string;
+  /** The line goes on: no line break followed the text. */
+  readonly partial?: true;
+  /** Bytes of output that were left out between the entry before and this one. */
+  readonly droppedBefore?: number;
 }
 
 /** What a guest emits besides calls. `text()` and `progress()` of the program end up here. */
@@ -81,4 +85,6 @@ export type GuestEnd =
       readonly message: string;
       /** Name of the signal that ended the guest's process, where it has one. */
       readonly signal?: string;
+      /** The program that was to run it and is not there: an interpreter. */
+      readonly missingProgram?: string;
     };

@@ -773,8 +773,21 @@ def _exit_frame(code):
 # ------------------------------------------------------------------------------------------------------------- artifacts
 
 
-def send_artifacts(value, bounds):
-    """Files of `out/`, open figures, pictures. Regular files only, opened without following links."""
+def files_of_out():
+    """The files of `out/` as they stand: path to time and size. In a folder that lasts, only what a program wrote is its own."""
+    found = {}
+    for folder, _, names in os.walk("out"):
+        for name in names:
+            try:
+                state = os.lstat(os.path.join(folder, name))
+                found[os.path.join(folder, name)] = (state.st_mtime_ns, state.st_size)
+            except OSError:
+                pass
+    return found
+
+
+def send_artifacts(value, bounds, before):
+    """Files of `out/` that are not as `before`, open figures, pictures. Regular files only, opened without following links."""
     budget = [bounds.get("artifactBytes", 0), bounds.get("artifacts", 0)]
 
     def send(name, mime, data):
@@ -787,7 +800,7 @@ def send_artifacts(value, bounds):
     _send_figures(send)
     _send_picture(value, send)
     if os.path.isdir("out") and not os.path.islink("out"):
-        _send_files(send, budget)
+        _send_files(send, budget, before)
     if min(budget) < 0:
         print("Some files of out/ were left out: they are more than a run may bring back", file=sys.stderr)
 
@@ -813,7 +826,7 @@ def _send_picture(value, send):
         send("figure.html", "text/html", value.to_html(include_plotlyjs="cdn").encode())
 
 
-def _send_files(send, budget):
+def _send_files(send, budget, before):
     import mimetypes
 
     for folder, folders, names in os.walk("out"):
@@ -825,7 +838,7 @@ def _send_files(send, budget):
                 continue
             with open(descriptor, "rb") as file:
                 state = os.fstat(descriptor)
-                if not stat.S_ISREG(state.st_mode):
+                if not stat.S_ISREG(state.st_mode) or before.get(os.path.join(folder, name)) == (state.st_mtime_ns, state.st_size):
                     continue
                 if state.st_size > max(0, budget[0]):
                     budget[0] = -1
@@ -860,7 +873,11 @@ def run_job(head, source, namespace):
     channel.limits = head["limits"]
     random.seed(int(head["seed"], 16))
     namespace["tools"] = define_tools(head["modules"])
-    os.makedirs("out", exist_ok=True)
+    before = files_of_out()
+    try:
+        os.makedirs("out", exist_ok=True)
+    except OSError:
+        pass  # A working folder that cannot be written has none.
     bound_resources(head.get("bounds", {}))
     value, failure = None, None
     try:
@@ -876,7 +893,7 @@ def run_job(head, source, namespace):
     except BaseException as error:
         ending = end_of_error(error)
     try:
-        send_artifacts(value, head.get("bounds", {}))
+        send_artifacts(value, head.get("bounds", {}), before)
     except Exception as error:
         print(f"Files could not be collected: {type(error).__name__}: {error}", file=sys.stderr)
     failure = value = None
@@ -909,7 +926,8 @@ def main():
     sys.modules["__main__"] = program
     sys.meta_path.insert(0, _Finder)
     sys.argv = [PROGRAM]
-    sys.path.insert(0, os.getcwd())
+    # Python runs isolated (-I): of its own variables, the path that the host's configuration gives is honoured, and no other.
+    sys.path[:0] = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in os.environ.get("CALLGATE_PRELOAD", "").split():
         __import__(name)

@@ -1,6 +1,7 @@
 import type { Diagnostic, KnownLanguage, ProgramLanguage } from "@callgate/contract";
-import { Parser } from "commonmark";
-import type { Node } from "commonmark";
+import { findFences, linesOf } from "./code-fences.ts";
+import type { CodeFence } from "./code-fences.ts";
+import { languageNames } from "./language-names.ts";
 
 /** A program taken out of what a model wrote around it, and where it stood there. */
 export interface ExtractedProgram {
@@ -18,12 +19,14 @@ export interface ExtractedProgram {
 
 export type Extraction = ExtractedProgram | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
-/** Info strings that name a language; one that is not here is named by its own name. An empty one fits every language. */
+const scripts = [...languageNames.typescript, ...languageNames.javascript, "tsx", "jsx", "deno"];
+
+/** Words of an info string that name a language; one that is not here is named by its own name. None at all fits every language. */
 const infoWords: Readonly<Record<KnownLanguage, readonly string[]>> = {
-  typescript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
-  javascript: ["ts", "typescript", "mts", "tsx", "js", "javascript", "mjs", "jsx", "node", "deno"],
-  python: ["py", "python", "python3", "py3"],
-  shell: ["sh", "bash", "shell", "zsh", "console"],
+  typescript: scripts,
+  javascript: scripts,
+  python: languageNames.python,
+  shell: [...languageNames.shell, "zsh", "console"],
 };
 
 /** A line that only a program has. Markdown around a fence is prose: it does not end in `;` or `{`. */
@@ -42,14 +45,8 @@ function infoWordsOf(language: ProgramLanguage): readonly string[] {
   return isKnown(language) ? infoWords[language] : [language];
 }
 
-const fenceLine = /^[\s>]*(?:(?:[-*+]|\d+[.)])\s+)*(?:`{3,}|~{3,})/m;
-
-interface Fence {
-  readonly literal: string;
-  readonly words: readonly string[];
-  readonly startLine: number;
-  readonly endLine: number;
-}
+/** Blanks only, no line breaks: those would make the search quadratic in empty lines. */
+const fenceLine = /^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})/m;
 
 /**
  * Finds the program in a model's text.
@@ -63,18 +60,18 @@ interface Fence {
  */
 export function extractProgram(text: string, language: ProgramLanguage): Extraction {
   if (!fenceLine.test(text)) return wholeText(text);
-  const lines = text.split(/\r\n|\n|\r/);
-  const fences = findFences(text);
+  const lines = linesOf(text);
+  const fences = findFences(text, lines);
   if (fences.length === 0 || (!startsWithFence(lines) && hasCodeOutside(lines, fences, codeLine[isKnown(language) ? language : "shell"]))) return wholeText(text);
-  const named = fences.filter(({ words }) => words.some((word) => infoWordsOf(language).includes(word)));
-  const fitting = named.length > 0 ? named : fences.filter(({ words }) => words.length === 0);
-  const [only, ...others] = fitting.filter(({ literal }) => literal.trim() !== "");
+  const named = fences.filter(({ word }) => word !== undefined && infoWordsOf(language).includes(word));
+  const fitting = named.length > 0 ? named : fences.filter(({ word }) => word === undefined);
+  const [only, ...others] = fitting.filter(({ code }) => code.trim() !== "");
   if (only === undefined) return refuse(fences[0]?.startLine ?? 1, "NO_PROGRAM", `No code block is marked as ${language}; put the program into one block that starts with \`\`\`${infoWordsOf(language)[0] ?? ""}`);
   if (others.length > 0) {
     const where = [only, ...others].map(({ startLine }) => startLine).join(", ");
     return refuse(others[0]?.startLine ?? 1, "SEVERAL_PROGRAMS", `The text holds ${others.length + 1} code blocks that could be the program (lines ${where}); send exactly one`);
   }
-  return fromFence(only, lines);
+  return { kind: "program", text: only.code, firstLine: only.startLine + 1, cutColumns: only.cutColumns, fenceLine: only.startLine, unclosed: only.unclosed };
 }
 
 function wholeText(text: string): ExtractedProgram {
@@ -86,49 +83,13 @@ function refuse(line: number, code: string, message: string): Extraction {
   return { kind: "refused", diagnostic: { severity: "error", code, message, line, column: 1 } };
 }
 
-function findFences(text: string): Fence[] {
-  const parser = new Parser();
-  // Only blocks matter; what stands in paragraphs is not looked at.
-  (parser as unknown as { inlineParser: { parse(node: Node): void } }).inlineParser.parse = () => undefined;
-  const walker = parser.parse(text).walker();
-  const fences: Fence[] = [];
-  for (let event = walker.next(); event !== null; event = walker.next()) {
-    const { node } = event;
-    if (node.type !== "code_block" || !(node as unknown as { _isFenced: boolean })._isFenced) continue;
-    const [[startLine], [endLine]] = node.sourcepos;
-    fences.push({ literal: node.literal ?? "", words: wordsOf(node.info ?? ""), startLine, endLine });
-  }
-  return fences;
-}
-
-/** `ts title="x"` and `{.typescript}` name the language with their first word. */
-function wordsOf(info: string): string[] {
-  const first = /[A-Za-z][A-Za-z0-9+#]*/.exec(info)?.[0];
-  return first === undefined ? [] : [first.toLowerCase()];
-}
-
 function startsWithFence(lines: readonly string[]): boolean {
   const first = lines.find((line) => line.trim() !== "") ?? "";
   return /^[\s\uFEFF]*(?:`{3,}|~{3,})/.test(first);
 }
 
-function hasCodeOutside(lines: readonly string[], fences: readonly Fence[], code: RegExp): boolean {
+function hasCodeOutside(lines: readonly string[], fences: readonly CodeFence[], code: RegExp): boolean {
   const inside = new Set<number>();
   for (const { startLine, endLine } of fences) for (let line = startLine; line <= endLine; line++) inside.add(line);
   return lines.some((line, index) => !inside.has(index + 1) && line.length < 2_000 && code.test(line));
-}
-
-/** Lines are taken from the model's text, not from the Markdown reader, which changes NUL characters and tabs. */
-function fromFence(fence: Fence, lines: readonly string[]): ExtractedProgram {
-  const literal = fence.literal.replace(/\n$/, "").split("\n");
-  const taken: string[] = [];
-  const cutColumns: number[] = [];
-  for (const [index, shown] of literal.entries()) {
-    const raw = lines[fence.startLine + index] ?? shown;
-    const cut = Math.max(0, raw.length - shown.length);
-    taken.push(raw.length >= shown.length && raw.slice(cut).replaceAll("\0", "\uFFFD") === shown ? raw.slice(cut) : shown);
-    cutColumns.push(cut);
-  }
-  const unclosed = fence.endLine - fence.startLine <= literal.length && !/^[\s>]*(?:`{3,}|~{3,})\s*$/.test(lines[fence.endLine - 1] ?? "");
-  return { kind: "program", text: taken.join("\n"), firstLine: fence.startLine + 1, cutColumns, fenceLine: fence.startLine, unclosed };
 }

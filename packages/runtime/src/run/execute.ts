@@ -5,7 +5,7 @@ import type { CallDesk } from "./call-desk.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { driveGuest } from "./drive-guest.ts";
 import { createOutputSink } from "./guest-output.ts";
-import type { OutputSink } from "./guest-output.ts";
+import type { OutputOptions, OutputSink } from "./guest-output.ts";
 import { createPump } from "./pump.ts";
 import type { Pump } from "./pump.ts";
 import { createReplayScript } from "./replay-script.ts";
@@ -29,6 +29,8 @@ export interface ExecuteOptions {
   readonly resumed?: ResumePoint;
   /** How long the guest is kept when all it does is wait; Infinity: for good. */
   readonly suspendAfterMs: number;
+  /** Hears what is printed, as it comes. */
+  readonly onOutput?: OutputOptions["onOutput"];
   /** Aborts when the run is to be left at the next point at which another process can go on. */
   readonly leave?: AbortSignal;
 }
@@ -65,7 +67,7 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
     tooManyCalls: () => stop(limit("calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`)),
     changed: () => suspender.touch(),
   });
-  const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)), ...(resumed === undefined ? {} : { before: resumed.said }) });
+  const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)), onOutput: options.onOutput, ...(resumed === undefined ? {} : { before: resumed.said }) });
   const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver: (completions) => guest.deliver(completions) });
   const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver: (completions) => guest.deliver(completions), stop: () => stop({ kind: "cancelled" }), atEnd: goLive });
   let isLive = script === undefined;

@@ -225,6 +225,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         recorded: true,
         onFailure: run.onFailure ?? "compensate",
         suspendAfterMs: waitOf(run.suspendAfterMs, seams),
+        ...(run.onOutput === undefined ? {} : { onOutput: run.onOutput }),
       };
     },
     forCall(call: CallOptions, signal: AbortSignal) {

@@ -17,6 +17,8 @@ export interface OutputOptions {
   readonly textTooLarge: () => void;
   /** How much of it is on record from earlier stretches of the run, which say the same again. */
   readonly before?: ResumePoint["said"];
+  /** Hears console output as it comes, once it is clean. */
+  readonly onOutput?: ((entries: readonly GuestConsoleEntry[]) => void) | undefined;
 }
 
 /** Messages of `progress()` that are kept in the record; all are told as they come. */
@@ -25,9 +27,9 @@ const maxProgressChars = 1_000;
 
 const nothing: ResumePoint["said"] = { console: 0, text: 0, progress: 0, droppedBytes: 0 };
 
-export function createOutputSink(scope: RunScope, { textTooLarge, before = nothing }: OutputOptions): OutputSink {
+export function createOutputSink(scope: RunScope, { textTooLarge, onOutput, before = nothing }: OutputOptions): OutputSink {
   const { seams, limits, log } = scope;
-  const printer = createPrinter(scope, before);
+  const printer = createPrinter(scope, before, onOutput);
   const progress = createProgress(scope, before.progress);
   const text: string[] = [];
   const artifacts: ArtifactInput[] = [];
@@ -81,7 +83,7 @@ interface Printer {
 }
 
 /** Console output up to `consoleBytes`; what is beyond is counted. */
-function createPrinter({ seams, limits, log, runId, principal }: RunScope, before: ResumePoint["said"]): Printer {
+function createPrinter({ seams, limits, log, runId, principal }: RunScope, before: ResumePoint["said"], onOutput: OutputOptions["onOutput"]): Printer {
   const entries: GuestConsoleEntry[] = [];
   let bytesKept = 0;
   let droppedBytes = 0;
@@ -95,14 +97,15 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope, befor
     print(printed) {
       const kept: GuestConsoleEntry[] = [];
       let over = 0;
-      for (const { level, text: raw } of printed) {
+      for (const entry of printed) {
+        const { text: raw } = entry;
         const bytes = Buffer.byteLength(raw);
         if (bytesKept + bytes > limits.consoleBytes) {
           over += bytes;
           continue;
         }
         bytesKept += bytes;
-        kept.push({ level, text: seams.redactor.text(raw) });
+        kept.push({ ...entry, text: seams.redactor.text(raw) });
       }
       if (over > 0) drop(over);
       if (kept.length === 0) return;
@@ -112,6 +115,7 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope, befor
       const atMs = seams.clock.now();
       log.add({ kind: "console", atMs, entries: fresh, droppedBytes: 0 });
       seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh });
+      onOutput?.(fresh);
     },
     drop,
     entries,

@@ -39,8 +39,13 @@ export function tellEnd(end: GuestEnd, options: TellOptions): ToldEnd {
     case "cancelled":
       return { status: "cancelled", error: { code: "CANCELLED", message: "The run was cancelled before it ended.", retryable: true } };
     case "crashed":
-      return { status: "crashed", error: { code: "SANDBOX_CRASHED", message: `The sandbox ended unexpectedly: ${options.clean(end.message)}. The program may be at fault (memory, recursion) or we are; the gate goes on.`, retryable: true } };
+      return { status: "crashed", error: { code: "SANDBOX_CRASHED", message: `The sandbox ended unexpectedly: ${options.clean(end.message)}. The program may be at fault (memory, recursion) or we are; the gate goes on.`, retryable: true, ...crashDetails(end) } };
   }
+}
+
+function crashDetails({ signal, missingProgram }: Extract<GuestEnd, { kind: "crashed" }>): Pick<RunError, "details"> {
+  const details = { ...(signal === undefined ? {} : { signal }), ...(missingProgram === undefined ? {} : { missingProgram }) };
+  return Object.keys(details).length === 0 ? {} : { details };
 }
 
 function tellThrown(error: GuestError, { place, clean, definedBefore }: TellOptions): RunError {

@@ -1,4 +1,4 @@
-import type { Lane, OnFailure, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
+import type { GuestConsoleEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
 import type { CatalogView } from "./catalog-view.ts";
 
 /** One run as the gate asks for it: everything is decided. */
@@ -21,6 +21,7 @@ export interface RunRequest {
   readonly recorded: boolean;
   readonly onFailure: OnFailure;
   readonly suspendAfterMs: number;
+  readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
   /** Aborts when the run is to be left to another process. */
   readonly leave?: AbortSignal;
 }

@@ -96,10 +96,10 @@ interface Carrying {
 /** Executes a checked program under its lease, and records and tells what came of it. */
 async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunScope, { request, driver, job, report, resumed }: Carrying): Promise<RunResult> {
   const release = keepLease(scope);
-  const { suspendAfterMs, leave } = request;
+  const { suspendAfterMs, leave, onOutput } = request;
   return await seams.live.during(scope, async () => {
     try {
-      const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
+      const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(onOutput === undefined ? {} : { onOutput }), ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
       const compensation = await undoIfFailed(scope, request, executed);
       return await finishRun(scope, request, { executed, report, definedBefore: (name) => earlier.definedBefore(request.principal, name), ...(compensation === undefined ? {} : { compensation }) });
     } finally {

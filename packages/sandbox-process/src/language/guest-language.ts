@@ -30,9 +30,10 @@ export const shellLanguage: GuestLanguage = { language: "shell", kind: "plain", 
 
 /**
  * Runs a plain program. The text comes on descriptor 3 and ends with it; output goes through `cat`, because what Node
- * gives a child are sockets, which a program cannot open again as /dev/stdout; the exit code goes to descriptor 4.
+ * gives a child are sockets, which a program cannot open again as /dev/stdout; the exit code goes to descriptor 4. The text
+ * is no file of the working folder, which may be a user's.
  */
-const plainBoot = 'file="$1"; shift; cat <&3 >"$file" && { { { "$@" "$file" 3<&- 4>&- 7>&- </dev/null; echo "$?" >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }';
+const plainBoot = 'file="${TMPDIR:-.}/$1"; shift; cat <&3 >"$file" && { { { "$@" "$file" 3<&- 4>&- 7>&- </dev/null; echo "$?" >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }';
 
 /** The command that a launcher starts for a language. */
 export function launchCommand({ kind, command, extension }: GuestLanguage): readonly string[] {

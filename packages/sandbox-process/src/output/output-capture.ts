@@ -40,7 +40,7 @@ export function createOutputCapture({ maxBytes, tell }: { readonly maxBytes: num
     if (partial === undefined) return;
     const { stream, text } = partial;
     partial = undefined;
-    sink.add({ level: levelOf[stream], text }, Buffer.byteLength(text));
+    sink.add({ level: levelOf[stream], text, partial: true }, Buffer.byteLength(text));
   }
 
   function printed(stream: StreamNumber, text: string): void {
@@ -128,7 +128,7 @@ function createSink(maxBytes: number, tell: (output: readonly GuestOutput[]) => 
       }
     },
     end(): void {
-      tell([...tail.map(({ entry }): GuestOutput => ({ kind: "console", entry })), ...(droppedBytes > 0 ? [{ kind: "console-dropped", droppedBytes } as const] : [])]);
+      tell([...tail.map(({ entry }, index): GuestOutput => ({ kind: "console", entry: index === 0 && droppedBytes > 0 ? { ...entry, droppedBefore: droppedBytes } : entry })), ...(droppedBytes > 0 ? [{ kind: "console-dropped", droppedBytes } as const] : [])]);
       tail = [];
       droppedBytes = 0;
     },
@@ -142,10 +142,9 @@ function split(whole: Entry, maxBytes: number): [Entry, Entry] {
   const line = bytes.lastIndexOf(10, end - 1);
   if (end > 0 && line > 0) end = line;
   const skip = bytes[end] === 10 ? 1 : 0;
-  const level = whole.entry.level;
-  const first = { entry: { level, text: bytes.toString("utf8", 0, end) }, bytes: end + (end > 0 ? skip : 0) };
+  const first = { entry: { level: whole.entry.level, text: bytes.toString("utf8", 0, end), ...(skip === 1 ? {} : { partial: true as const }) }, bytes: end + (end > 0 ? skip : 0) };
   const restStart = end > 0 ? end + skip : end;
-  return [first, { entry: { level, text: bytes.toString("utf8", restStart) }, bytes: whole.bytes - first.bytes }];
+  return [first, { entry: { ...whole.entry, text: bytes.toString("utf8", restStart) }, bytes: whole.bytes - first.bytes }];
 }
 
 function lastPart({ entry, bytes: wholeBytes }: Entry, maxBytes: number): Entry {
@@ -153,7 +152,7 @@ function lastPart({ entry, bytes: wholeBytes }: Entry, maxBytes: number): Entry 
   const extra = wholeBytes - bytes.length;
   let start = Math.max(0, bytes.length + extra - maxBytes);
   while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return { entry: { level: entry.level, text: bytes.toString("utf8", start) }, bytes: bytes.length - start + extra };
+  return { entry: { ...entry, text: bytes.toString("utf8", start) }, bytes: bytes.length - start + extra };
 }
 
 /** The largest position at or before `at` where a character starts. */
