@@ -1,0 +1,22 @@
+const nothing = async () => undefined;
+const empty = async () => [];
+
+/** A journal that forgets. Not a way to run Callgate: nothing could be explained, resumed or replayed. */
+export const forgetfulJournal = {
+  begin: async ({ runId }) => ({ runId, epoch: 1 }),
+  append: nothing,
+  finish: nothing,
+  renew: nothing,
+  suspend: nothing,
+  claim: nothing,
+  signal: async (_tenant, _runId, signal) => ({ kind: "kept", signal }),
+  readSignals: empty,
+  reserveEffect: async () => ({ kind: "reserved" }),
+  readRun: nothing,
+  readEntries: empty,
+  readResult: nothing,
+  listRuns: empty,
+  erase: nothing,
+  prune: async () => ({ runs: 0, bytes: 0 }),
+  close: nothing,
+};
