@@ -23,6 +23,15 @@ export interface PreparedEngine {
   readonly instance: EngineInstance;
   readonly parts: EngineParts;
   readonly memoryMiB: number;
+  /** The tools that are laid out in it. */
+  readonly modulesDigest: string;
+}
+
+/** An engine that was restored and waits for its next run. */
+interface IdleEngine {
+  readonly engine: PreparedEngine;
+  /** What it was restored to. While nothing runs in it, it stays exactly that. */
+  readonly snapshot: Snapshot;
 }
 
 export interface Engines {
@@ -54,13 +63,20 @@ export function createEngines(module: WasmModule): Engines {
   const base = layout === undefined ? undefined : selfTested(module, layout);
   const modulesJson = new Map<string, string>();
   const snapshots = new Map<string, Snapshot>();
-  const idle: PreparedEngine[] = [];
+  const idle: IdleEngine[] = [];
 
-  const fresh = (memoryMiB: number): PreparedEngine => {
+  const fresh = (modulesDigest: string, memoryMiB: number): PreparedEngine => {
     const maxPages = Math.max(initialPages, memoryMiB * 16);
     const instance = createInstance(module, maxPages);
-    if (base === undefined) return { instance, parts: setUp(instance), memoryMiB };
-    return { instance, parts: base.parts, memoryMiB };
+    return { instance, parts: base === undefined ? setUp(instance) : base.parts, memoryMiB, modulesDigest };
+  };
+
+  /** The idle engine that needs least: one with these tools already, else any of that size. */
+  const takeIdle = (modulesDigest: string, memoryMiB: number): IdleEngine | undefined => {
+    const isFit = ({ engine }: IdleEngine): boolean => engine.memoryMiB === memoryMiB;
+    const ready = idle.findIndex((one) => isFit(one) && one.engine.modulesDigest === modulesDigest);
+    const index = ready < 0 ? idle.findIndex(isFit) : ready;
+    return index < 0 ? undefined : idle.splice(index, 1)[0];
   };
 
   const snapshotOf = (modulesDigest: string, engine: PreparedEngine): Snapshot | undefined => {
@@ -83,11 +99,11 @@ export function createEngines(module: WasmModule): Engines {
       snapshots.delete(modulesDigest);
     },
     prepare(modulesDigest, memoryMiB) {
-      const index = idle.findIndex((engine) => engine.memoryMiB === memoryMiB);
-      const engine = (index < 0 ? undefined : idle.splice(index, 1)[0]) ?? fresh(memoryMiB);
+      const kept = takeIdle(modulesDigest, memoryMiB);
+      const engine: PreparedEngine = kept === undefined ? fresh(modulesDigest, memoryMiB) : { ...kept.engine, modulesDigest };
       const snapshot = snapshotOf(modulesDigest, engine);
       if (snapshot === undefined || layout === undefined) layOutModules(engine, modulesJson.get(modulesDigest));
-      else restoreSnapshot(engine.instance, layout, snapshot);
+      else if (kept?.snapshot !== snapshot) restoreSnapshot(engine.instance, layout, snapshot);
       return engine;
     },
     release(engine, healthy) {
@@ -95,10 +111,12 @@ export function createEngines(module: WasmModule): Engines {
       if (!healthy || base === undefined || layout === undefined) return;
       if (heapEnd(engine.instance, layout) - base.snapshot.heapEnd > maxDirtyBytes) return;
       if (engine.instance.memory.buffer.byteLength > maxKeptBytes) return;
-      // Not kept dirty: what a run left behind does not wait in memory for the next one.
-      restoreSnapshot(engine.instance, layout, base.snapshot);
+      // Not kept dirty: what a run left behind does not wait in memory for the next one. With its tools laid out, for the
+      // next run most often has the same.
+      const snapshot = snapshots.get(engine.modulesDigest) ?? base.snapshot;
+      restoreSnapshot(engine.instance, layout, snapshot);
       if (idle.length === maxIdle) idle.shift();
-      idle.push(engine);
+      idle.push({ engine, snapshot });
     },
   };
 }
@@ -108,7 +126,7 @@ function selfTested(module: WasmModule, layout: MemoryLayout): Base | undefined 
   const instance = createInstance(module, initialPages);
   const parts = setUp(instance);
   const snapshot = takeSnapshot(instance, layout);
-  const engine: PreparedEngine = { instance, parts, memoryMiB: 16 };
+  const engine: PreparedEngine = { instance, parts, memoryMiB: 16, modulesDigest: "self-test" };
   const other: PreparedEngine = { ...engine, instance: createInstance(module, initialPages) };
   restoreSnapshot(other.instance, layout, snapshot);
   const pristine = Buffer.from(other.instance.bytes());

@@ -28,13 +28,13 @@ interface WorkerState {
 
 const nothing = { calls: [], outputs: [], delivered: 0, cpuMs: 0 } as const;
 
+/** The host hears of an end first: it need not wait until the memory is restored. */
 function report({ guests, engines, port }: WorkerState, key: number, stretch: Stretch): void {
   const live = guests.get(key);
-  if (stretch.end !== undefined && live !== undefined) {
-    guests.delete(key);
-    engines.release(live.engine, live.guest.isHealthy);
-  }
   port.postMessage({ key, ...stretch } satisfies StretchMessage);
+  if (stretch.end === undefined || live === undefined) return;
+  guests.delete(key);
+  engines.release(live.engine, live.guest.isHealthy);
 }
 
 function onCpu(state: WorkerState, key: number, enter: () => Stretch): void {
