@@ -5,6 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { forgetfulJournal } from "./forgetful-journal.ts";
 
 const records = (count) => Array.from({ length: count }, (_, id) => ({ id, group: `g${id % 7}`, amount: id % 100, name: `record ${id}` }));
 const get = { description: "Answers n", schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] }, execute: async ({ n }) => ({ n }) };
@@ -30,15 +31,13 @@ async function callgateWithoutJournal() {
   const [runtime, broker, journal, source, checker, sandbox] = await Promise.all(
     ["@callgate/runtime", "@callgate/runtime/broker", "@callgate/runtime/journal", "@callgate/runtime/source", "@callgate/check-typescript", "@callgate/sandbox-quickjs"].map((name) => import(name)),
   );
-  const nothing = async () => undefined;
-  const empty = async () => [];
   return usingGate(
     await runtime.createGate({
       sources: [{ source: source.functionSource({ namespace: "bench", tools: await ourTools() }) }],
       checkers: [checker.createTypeScriptChecker()],
       drivers: [sandbox.createQuickJsDriver()],
-      journal: { begin: nothing, append: nothing, finish: nothing, readRun: nothing, readEntries: empty, readResult: nothing, listRuns: empty, erase: nothing, prune: async () => ({ runs: 0, bytes: 0 }), close: nothing },
-      blobs: { put: async () => "sha256:0", get: nothing, delete: nothing },
+      journal: forgetfulJournal,
+      blobs: { put: async () => "sha256:0", get: async () => undefined, delete: async () => undefined },
       policy: broker.createRulesPolicy([]),
       approver: broker.denyingApprover(),
       redactor: journal.createRedactor({ secrets: [], key: new Uint8Array(32) }),

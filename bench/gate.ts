@@ -14,7 +14,7 @@ import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
-import { forgetfulJournal } from "./forgetful-journal.mjs";
+import { forgetfulJournal } from "./forgetful-journal.ts";
 
 interface Case {
   readonly name: string;

@@ -1,8 +1,10 @@
-const nothing = async () => undefined;
-const empty = async () => [];
+import type { Journal } from "@callgate/contract";
+
+const nothing = async (): Promise<undefined> => undefined;
+const empty = async (): Promise<readonly never[]> => [];
 
 /** A journal that forgets. Not a way to run Callgate: nothing could be explained, resumed or replayed. */
-export const forgetfulJournal = {
+export const forgetfulJournal: Journal = {
   begin: async ({ runId }) => ({ runId, epoch: 1 }),
   append: nothing,
   finish: nothing,
