@@ -35,6 +35,8 @@ const exportNames = {
   promiseState: "wa",
   promiseResult: "xa",
   newFunction: "Da",
+  newArrayBuffer: "X",
+  decodeBinary: "Ka",
   enableInterruptHandler: "Fa",
   stackRestore: "Ma",
   stackPointer: "Oa",
@@ -72,6 +74,10 @@ export interface EngineExports {
   promiseState(context: Pointer, promise: Pointer): number;
   promiseResult(context: Pointer, promise: Pointer): Pointer;
   newFunction(context: Pointer, name: Pointer, length: number, isConstructor: number, hostRefId: number): Pointer;
+  /** Takes over the bytes, which come from `malloc`. */
+  newArrayBuffer(context: Pointer, bytes: Pointer, length: number): Pointer;
+  /** Builds a value of the engine's own binary form (worker/json-to-binary.ts). Never to be given bytes a guest could choose. */
+  decodeBinary(context: Pointer, buffer: Pointer): Pointer;
   enableInterruptHandler(runtime: Pointer): void;
   stackRestore(pointer: Pointer): void;
   stackPointer(): Pointer;

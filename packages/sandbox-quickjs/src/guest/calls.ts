@@ -9,11 +9,11 @@ export type Emit = (kind: number, ...values: readonly (string | number)[]) => nu
 
 /** What waits for a completion. */
 interface Waiter {
-  settle(kind: number, tagged: number, json: string): void;
+  settle(kind: number, tagged: number, answer: unknown): void;
 }
 
-/** `kind` 0 is a value, 1 a `GuestError` as JSON. */
-export type Delivery = [seq: number, kind: number, tagged: number, json: string];
+/** `kind` 0 is a value as text, 1 a `GuestError` as JSON, 2 a value that was made outside. */
+export type Delivery = [seq: number, kind: number, tagged: number, answer: unknown];
 
 /** Calls that were issued and not yet answered. */
 export interface Calls {
@@ -53,7 +53,9 @@ export function createCalls(emit: Emit): Calls {
         const accepted = emit(kind, name, encoded.tagged ? 1 : 0, encoded.json);
         if (accepted === 2) return reject(withStack(argumentsTooLarge(name, limits.argumentBytes), stack));
         register(accepted, {
-          settle(outcome, tagged, json) {
+          settle(outcome, tagged, answer) {
+            if (outcome === 2) return resolve(answer);
+            const json = answer as string;
             if (outcome === 1) return reject(withStack(toolErrorFrom(json), stack));
             try {
               resolve(decodeValue({ json, tagged: tagged === 1 }, trustedBounds));

@@ -6,6 +6,8 @@ export interface EngineValues {
   readonly number: (value: number) => Pointer;
   /** 0 when the guest's memory has no room for the text. */
   readonly text: (text: string) => Pointer;
+  /** The value of bytes in the engine's binary form. 0 when it could not be built there: no memory, too deep. */
+  readonly binary: (bytes: Uint8Array) => Pointer;
   /** One of the values a host call was given. */
   readonly numberAt: (values: Pointer, index: number) => number;
   readonly textAt: (values: Pointer, index: number) => string;
@@ -21,6 +23,12 @@ export function createEngineValues({ instance, parts }: PreparedEngine): EngineV
   /** Values are eight bytes: the build packs numbers and pointers into a NaN. */
   const valueBytes = 8;
   const thrown = (value: Pointer): Pointer => exports.resolveException(context, value);
+  const orNone = (value: Pointer): Pointer => {
+    const failure = value === 0 ? 0 : thrown(value);
+    if (failure === 0) return value;
+    exports.freeValue(context, failure);
+    return 0;
+  };
   return {
     number: (value) => exports.newFloat64(context, value),
     text(text) {
@@ -28,10 +36,17 @@ export function createEngineValues({ instance, parts }: PreparedEngine): EngineV
       if (pointer === 0) return 0;
       const value = exports.newString(context, pointer);
       exports.free(pointer);
-      const failure = value === 0 ? 0 : thrown(value);
-      if (failure === 0) return value;
-      exports.freeValue(context, failure);
-      return 0;
+      return orNone(value);
+    },
+    binary(bytes) {
+      const pointer = exports.malloc(bytes.length);
+      if (pointer === 0) return 0;
+      instance.bytes().set(bytes, pointer);
+      const buffer = orNone(exports.newArrayBuffer(context, pointer, bytes.length));
+      if (buffer === 0) return 0;
+      const value = exports.decodeBinary(context, buffer);
+      exports.freeValue(context, buffer);
+      return orNone(value);
     },
     numberAt: (values, index) => exports.getFloat64(context, values + index * valueBytes),
     textAt(values, index) {
