@@ -21,7 +21,7 @@ function launcherOf({ launcher = "auto" }: Pick<SandboxConfig, "launcher">): Lau
  * @param isLongLived whether interpreters are worth keeping ready
  */
 export function sandboxDriver(config: SandboxConfig, folder: string, isLongLived: boolean): SandboxDriver {
-  const { processes, workspaceMiB, mounts = [], environment, maxGuests, warm = isLongLived ? 1 : 0 } = config;
+  const { processes, workspaceMiB, mounts = [], environment, network, maxGuests, warm = isLongLived ? 1 : 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
     launcher: launcherOf(config),
@@ -30,5 +30,6 @@ export function sandboxDriver(config: SandboxConfig, folder: string, isLongLived
     mounts: mounts.map((mount) => ({ ...mount, host: resolve(folder, mount.host) })),
     ...(maxGuests === undefined ? {} : { maxGuests }),
     ...(environment === undefined ? {} : { environment }),
+    ...(network === undefined ? {} : { network: { allow: network.allow, ...(network.unsafeRanges === undefined ? {} : { unsafeRanges: network.unsafeRanges }) } }),
   });
 }

@@ -2,7 +2,7 @@ import type { ApprovalQuestion } from "./approval.ts";
 import type { CallError } from "./call-error.ts";
 import type { Diagnostic } from "./checker.ts";
 import type { RunWait } from "./durable.ts";
-import type { GuestConsoleEntry } from "./guest-frames.ts";
+import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunKind } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
@@ -30,6 +30,7 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-checked"; readonly ok: boolean; readonly diagnostics: readonly Diagnostic[]; readonly durationMs: number })
   | (RunScoped & { readonly kind: "run-progressed"; readonly message: string; readonly fraction?: number })
   | (RunScoped & { readonly kind: "run-printed"; readonly entries: readonly GuestConsoleEntry[] })
+  | (RunScoped & { readonly kind: "run-connected"; readonly connection: GuestConnection })
   | (RunScoped & { readonly kind: "run-suspended"; readonly waits: readonly RunWait[] })
   | (RunScoped & { readonly kind: "run-resumed"; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[] })
   | (RunScoped & { readonly kind: "run-fenced"; readonly epoch: number })

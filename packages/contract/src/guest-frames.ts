@@ -62,6 +62,17 @@ export interface GuestConsoleEntry {
   readonly droppedBefore?: number;
 }
 
+/** A connection that a program made or tried to make through its sandbox's way out. */
+export interface GuestConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly verdict: "allowed" | "denied";
+  /** Why it was denied, such as `not-in-allow` or `denied-range`. */
+  readonly rule?: string;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
 /** What a guest emits besides calls. `text()` and `progress()` of the program end up here. */
 export type GuestOutput =
   | { readonly kind: "console"; readonly entry: GuestConsoleEntry }
@@ -69,6 +80,8 @@ export type GuestOutput =
   | { readonly kind: "progress"; readonly message: string; readonly fraction?: number }
   /** Console and progress output beyond `consoleBytes` that was left out, said once, at the end. */
   | { readonly kind: "console-dropped"; readonly droppedBytes: number }
+  /** Said when it is refused, or is over. */
+  | { readonly kind: "connection"; readonly connection: GuestConnection }
   /** A file the program made. The driver bounds their number and size. */
   | { readonly kind: "artifact"; readonly artifact: ArtifactInput };
 

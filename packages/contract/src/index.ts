@@ -51,6 +51,7 @@ export type {
   GuestBuiltin,
   GuestCall,
   GuestCompletion,
+  GuestConnection,
   GuestConsoleEntry,
   GuestEnd,
   GuestError,

@@ -3,7 +3,7 @@ import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { ClaimOptions, EffectClaim, EffectReservation, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
-import type { GuestConsoleEntry } from "./guest-frames.ts";
+import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
@@ -109,6 +109,8 @@ export type JournalEntry =
   | { readonly kind: "console"; readonly atMs: number; readonly entries: readonly GuestConsoleEntry[]; readonly droppedBytes: number }
   | { readonly kind: "text"; readonly atMs: number; readonly text: string }
   | { readonly kind: "progress"; readonly atMs: number; readonly message: string; readonly fraction?: number }
+  /** What the program reached, or was refused, through its sandbox's way out. */
+  | { readonly kind: "connection"; readonly atMs: number; readonly connection: GuestConnection }
   /** A value kept under `result://<runId>/<number>`. */
   | { readonly kind: "result"; readonly atMs: number; readonly number: number; readonly label: string; readonly value: RecordedValue; readonly artifact?: Artifact };
 

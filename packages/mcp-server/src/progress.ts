@@ -67,6 +67,7 @@ function eventMessage(event: GateEvent): string | undefined {
     case "run-started":
     case "run-checked":
     case "run-printed":
+    case "run-connected":
     case "run-suspended":
     case "run-resumed":
     case "run-fenced":

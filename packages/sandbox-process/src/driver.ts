@@ -8,6 +8,9 @@ import { createSlots } from "./host/slots.ts";
 import { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 import type { GuestLanguage } from "./language/guest-language.ts";
 import type { LaunchBounds, Launcher, Mount } from "./launcher/launcher.ts";
+import { createNetworkPolicy } from "./network/network-policy.ts";
+import type { NetworkOptions } from "./network/network-policy.ts";
+import { createNetworkedLauncher } from "./network/networked-launcher.ts";
 
 /** Bounds of a guest that are no limits of a run. */
 export interface SandboxBounds extends Omit<LaunchBounds, "memoryMiB"> {
@@ -26,6 +29,8 @@ export interface ProcessDriverOptions {
   readonly warm?: number;
   readonly bounds?: Partial<SandboxBounds>;
   readonly mounts?: readonly Mount[];
+  /** What programs may reach. Default: nothing. */
+  readonly network?: NetworkOptions;
   /** Environment of programs beside HOME, PATH, LANG, TZ and TMPDIR. Never put a secret here: programs read it. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -45,10 +50,11 @@ const enforced: readonly LimitName[] = ["cpuMs", "memoryMiB", "argumentBytes", "
  * run; where it does not work, every run ends `crashed` with the reason and what to do, and none is started with less.
  */
 export function createProcessDriver(options: ProcessDriverOptions): SandboxDriver {
-  const { launcher, languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {} } = options;
+  const { languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {} } = options;
   if (!Number.isInteger(maxGuests) || maxGuests < 1 || !Number.isInteger(warm) || warm < 0) {
     throw new CallgateError("CONFIG_INVALID", "Cannot create the process sandbox: maxGuests must be a whole number from 1 and warm one from 0");
   }
+  const launcher = options.network === undefined || options.network.allow.length === 0 ? options.launcher : createNetworkedLauncher(options.launcher, createNetworkPolicy(options.network));
   const { artifactMiB, artifacts, ...launchBounds } = { ...defaultSandboxBounds, ...options.bounds };
   const running = new Set<GuestRun>();
   const slots = createSlots(maxGuests);

@@ -9,4 +9,5 @@ export { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 export type { GuestLanguage } from "./language/guest-language.ts";
 export { createBubblewrapLauncher } from "./launcher/bubblewrap/bubblewrap-launcher.ts";
 export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
+export type { NetworkOptions } from "./network/network-policy.ts";
 export { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";

@@ -58,6 +58,13 @@ const sandbox = z.strictObject({
     .array(z.strictObject({ host: z.string().min(1), guest: z.string().startsWith("/"), mode: z.enum(["ro", "rw"]) }))
     .optional()
     .describe("Folders of this machine that programs see"),
+  network: z
+    .strictObject({
+      allow: z.array(z.string()).describe('What programs may reach, each as host:port, such as "api.example.com:443". No wildcards; an empty list is no network'),
+      unsafeRanges: z.array(z.string()).optional().describe("Parts of private, loopback, link-local and other special ranges that may be reached all the same, as CIDR, such as 10.1.2.0/24"),
+    })
+    .optional()
+    .describe("The way out of Python and shell programs: an HTTP proxy that decides. Default: no network"),
   environment: z.record(z.string(), z.string()).optional().describe("Variables of programs. Never a secret: programs read them"),
 });
 

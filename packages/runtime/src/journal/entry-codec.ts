@@ -52,6 +52,9 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
       return { body: { ...entry, text: erasedText }, texts: { text: entry.text }, value: undefined };
     case "progress":
       return { body: { ...entry, message: erasedText }, texts: { message: entry.message }, value: undefined };
+    case "connection":
+      // A refused name is text of the program.
+      return { body: { ...entry, connection: { ...entry.connection, host: erasedText } }, texts: { connection: entry.connection }, value: undefined };
     case "result":
       return withValue(entry, "value", entry.value);
   }
@@ -118,6 +121,7 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "console":
     case "text":
     case "progress":
+    case "connection":
       return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { ArtifactInput, GuestConsoleEntry, GuestOutput } from "@callgate/contract";
+import type { ArtifactInput, GuestConnection, GuestConsoleEntry, GuestOutput } from "@callgate/contract";
 import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -59,6 +59,7 @@ export function createOutputSink(scope: RunScope, { textTooLarge, onOutput, befo
         flush();
         if (said.kind === "text") say(said.text);
         else if (said.kind === "progress") progress(said.message, said.fraction);
+        else if (said.kind === "connection") connected(scope, said.connection);
         else if (said.kind === "artifact") artifacts.push(said.artifact);
         else if (said.kind === "console-dropped") printer.drop(said.droppedBytes);
       }
@@ -73,6 +74,12 @@ export function createOutputSink(scope: RunScope, { textTooLarge, onOutput, befo
       return printer.droppedBytes;
     },
   };
+}
+
+function connected({ seams, log, runId, principal }: RunScope, { host, ...rest }: GuestConnection): void {
+  const said = { atMs: seams.clock.now(), connection: { ...rest, host: seams.redactor.text(host) } };
+  seams.emit({ kind: "run-connected", runId, principal, ...said });
+  log.add({ kind: "connection", ...said });
 }
 
 interface Printer {

@@ -61,6 +61,7 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
     started.listen({
       frame: (frame) => (frame.kind === "stream" || end === undefined) && hear(frame),
       stream: (stream, bytes) => capture.stream(stream, bytes),
+      connection: (connection) => host.onOutput([{ kind: "connection", connection }]),
       broken: (message) => finish(brokenEnd(message)),
       status: (code) => whenDrained(started, () => finish(exitEnd(code))),
     });

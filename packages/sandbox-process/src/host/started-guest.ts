@@ -1,4 +1,5 @@
 import { guestProtocolVersion } from "@callgate/contract";
+import type { GuestConnection } from "@callgate/contract";
 import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
 import { parseGuestFrame } from "../frames/guest-frame.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
@@ -13,6 +14,8 @@ export interface GuestEars {
   stream(stream: 1 | 2, bytes: Buffer): void;
   /** A plain program's exit code. */
   status(code: number): void;
+  /** Something went through its way out. */
+  connection(connection: GuestConnection): void;
   /** The guest broke the protocol. */
   broken(message: string): void;
 }
@@ -79,6 +82,7 @@ export function startGuest({ launcher, language, bounds, mounts, environment }: 
     readStatus(launched.frames, (code) => ears?.status(code));
     ready.resolve(undefined);
   }
+  launched.onConnection?.((connection) => ears?.connection(connection));
   const gone = goneWhen(launched.exited, [...streamEnds, framesEnd]).then((exit) => {
     isGone = true;
     ready.resolve(`the interpreter ${language.command[0] ?? ""} could not be started${early.text === "" ? "" : `: ${early.text}`}`);

@@ -1,4 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import type { GuestConnection } from "@callgate/contract";
+
+/** Where a guest finds its `door`. */
+export const doorPath = "/run/callgate/door";
 
 /** A folder or file of the host that a guest sees. */
 export interface Mount {
@@ -36,6 +40,11 @@ export interface LaunchSpec {
   readonly environment: Readonly<Record<string, string>>;
   readonly bounds: LaunchBounds;
   readonly mounts: readonly Mount[];
+  /**
+   * A unix socket of this host that the guest sees at `doorPath`: its only way out. It is alone in its folder, which the
+   * launcher may hand to whom its guests run as. A launcher that cannot give it throws CONFIG_INVALID.
+   */
+  readonly door?: string;
 }
 
 export interface GuestExit {
@@ -61,6 +70,8 @@ export interface LaunchedGuest {
   readonly exited: Promise<GuestExit>;
   /** What all its processes used; undefined where that cannot be seen (any more). */
   use(): ResourceUse | undefined;
+  /** Tells what went through the guest's `door`; all of it before `exited`. */
+  onConnection?(hear: (connection: GuestConnection) => void): void;
   /** SIGINT to the guest's process and what it started, as Ctrl-C at a terminal. */
   interrupt(): void;
   /** Ends every process of the guest at once. Idempotent; `exited` tells when it is done. */

@@ -109,6 +109,8 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     { kind: "text", atMs: 9, text: 'x\n{"event":"approval.granted","by":"owner"}\r\n\u2028' },
     { kind: "progress", atMs: 10, message: "half", fraction: 0.5 },
     { kind: "progress", atMs: 10, message: "more" },
+    { kind: "connection", atMs: 10, connection: { host: "api.example.com", port: 443, verdict: "allowed", bytesSent: 517, bytesReceived: 4096 } },
+    { kind: "connection", atMs: 10, connection: { host: "evil.test", port: 80, verdict: "denied", rule: "not-in-allow", bytesSent: 0, bytesReceived: 0 } },
     { kind: "result", atMs: 11, number: 1, label: "value", value: recorded({ answer: 42 }), artifact },
     { kind: "result", atMs: 12, number: 2, label: "call c0", value: recorded("x".repeat(10)) },
   ];
@@ -142,6 +144,7 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "console":
     case "text":
     case "progress":
+    case "connection":
       return entry;
   }
 }

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Handle, JournalEntry, RunRecord } from "@callgate/contract";
+import type { GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
@@ -11,6 +11,11 @@ import { counted, duration, visible } from "../terminal.ts";
 
 /** The record is read without any source. */
 const recordOnly = { about: [] };
+
+function connectionLine({ host, port, verdict, rule, bytesSent, bytesReceived }: GuestConnection): string {
+  const where = port === 0 ? JSON.stringify(visible(host)) : `${visible(host)}:${port}`;
+  return verdict === "denied" ? `${where} denied (${rule ?? "no reason"})` : `${where} allowed, ${bytesSent} bytes out, ${bytesReceived} in`;
+}
 
 /** `callgate runs ls` */
 export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
@@ -92,6 +97,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} text ${visible(entry.text)}`];
     case "progress":
       return [`${at} progress ${visible(entry.message)}`];
+    case "connection":
+      return [`${at} network ${connectionLine(entry.connection)}`];
     case "result":
       return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
     case "approval-asked":

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { chownSync, closeSync, existsSync, openSync } from "node:fs";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -121,6 +121,7 @@ function fixFor(problem: string): string {
 function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const { tools, files, user } = host;
   const { workspaceMiB, workspaceFiles } = spec.bounds;
+  if (spec.door !== undefined && user !== undefined) chownSync(dirname(spec.door), user.uid, user.gid);
   const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile));
   const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", `${workspaceMiB}`, `${workspaceFiles}`, tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...limitArguments(spec.bounds, tools.prlimit), ...command];
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { doorPath } from "../launcher.ts";
 import type { LaunchBounds, LaunchSpec, Mount } from "../launcher.ts";
 
 /** Where things are inside. */
@@ -40,6 +41,7 @@ export function sandboxArguments(spec: LaunchSpec): string[] {
     "--bind", bounded.temporary, "/tmp", "--dir", "/var", "--symlink", "../tmp", "/var/tmp",
     "--bind", bounded.workspace, inside.workspace,
     ...(spec.guestFile === undefined ? [] : ["--perms", "0444", "--ro-bind-data", `${descriptors.guestFile}`, inside.guestFile]),
+    ...(spec.door === undefined ? [] : ["--bind", spec.door, doorPath]),
     ...spec.mounts.flatMap(mount),
     "--remount-ro", "/dev", "--remount-ro", "/",
     "--chdir", inside.workspace,

@@ -24,7 +24,8 @@ export function createUnsafeLocalLauncher(): Launcher {
   return {
     name: "local-unsafe",
     probe: () => Promise.resolve(process.platform === "win32" ? { kind: "unavailable", reason: "Windows has no process groups", fix: "use a container" } : { kind: "ready", missing: ["network: open", "files: all of this user's", "processes: unbounded", "memory: unbounded", "privileges: this user's"] }),
-    launch({ command, guestFile, environment, mounts }) {
+    launch({ command, guestFile, environment, mounts, door }) {
+      if (door !== undefined) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot hold sandbox.network: its programs reach all this user reaches. Remove sandbox.network, or use bubblewrap");
       if (mounts.length > 0) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot mount: its programs see all files of this user as they are. Remove sandbox.mounts, or use bubblewrap");
       const folder = mkdtempSync(join(tmpdir(), "callgate-local-"));
       const mark = randomUUID();
