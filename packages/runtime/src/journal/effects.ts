@@ -1,9 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
-import type { Digest, EffectClaim, EffectStatus, JournalEntry, RecordedEffect, RunLease } from "@callgate/contract";
+import type { Digest, EffectClaim, JournalEntry, RecordedEffect, RunLease } from "@callgate/contract";
 import { textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
+import { bodiesOf } from "./entry-rows.ts";
+import { createEntrySelects } from "./entry-selects.ts";
 import { givenUpError, notFoundError } from "./fence.ts";
+import { settles } from "./read-entries.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /** The call that has a key, as the journal keeps it. */
@@ -18,16 +21,15 @@ export interface Effects {
 export function createEffects(database: DatabaseSync, { writer, now }: { readonly writer: RunWriter; readonly now: () => number }): Effects {
   const selectStatus = database.prepare("select status from runs where run_id = ?");
   const selectHolder = database.prepare("select run_id, call_id, seq, args_digest from effects where tenant = ? and idempotency_key = ?");
-  const selectSettled = database.prepare(`
-    select body from entries where run_id = ? and seq = ? and kind in ('call-ended', 'call-late', 'call-resolved') order by position desc limit 1`);
+  const rows = createEntrySelects(database);
   const put = database.prepare(`
     insert or replace into effects (tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest, reserved_at_ms) values (?, ?, ?, ?, ?, ?, ?, ?)`);
 
   /** True when it is known that the write of this call changed nothing. */
   function changedNothing({ runId, seq }: EffectHolder): boolean {
-    const row = selectSettled.get(runId, seq);
-    if (row === undefined) return false;
-    return (JSON.parse(textColumn(row, "body")) as { readonly effectStatus: EffectStatus }).effectStatus === "none";
+    writer.flush();
+    const settling = rows.settled(runId, seq).flatMap((row) => bodiesOf(row).filter((body) => settles(body, seq)));
+    return settling.at(-1)?.effectStatus === "none";
   }
 
   return {

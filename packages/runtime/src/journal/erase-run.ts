@@ -1,4 +1,5 @@
 import { CallgateError } from "@callgate/contract";
+import { runSpan } from "./entry-rows.ts";
 import { deleteUnreferenced, takeRefs } from "./prune.ts";
 import type { BlobRef, PruneSeams } from "./prune.ts";
 import type { RunKeys } from "./run-keys.ts";
@@ -16,12 +17,15 @@ export async function eraseRun(seams: PruneSeams, { keys, writer }: { readonly k
   const refs: BlobRef[] = [];
   await queue.write({ durability: "full", what: `Cannot erase run ${runId}` }, () => {
     refs.length = 0; // A batch that failed is tried again.
-    if (database.prepare("select 1 from runs where tenant = ? and run_id = ?").get(tenant, runId) === undefined) {
+    const row = database.prepare("select run_no from runs where tenant = ? and run_id = ?").get(tenant, runId);
+    if (row === undefined) {
       throw new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal`, { details: { runId } });
     }
+    writer.flush();
     keys.remove(runId);
     writer.forget();
-    database.prepare("update entries set sealed = null where run_id = ?").run(runId);
+    const runNo = Number(row["run_no"]);
+    database.prepare("update entries set sealed = null where entry_id between ? and ?").run(runNo * runSpan, runNo * runSpan + runSpan - 1);
     database.prepare("update signals set sealed = null where run_id = ?").run(runId);
     database.prepare("update runs set program_sealed = null, error_sealed = null, waits_sealed = null where run_id = ?").run(runId);
     refs.push(...takeRefs(database, runId));

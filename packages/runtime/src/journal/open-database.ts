@@ -65,11 +65,13 @@ function createFile(path: string): void {
 
 function openOnce(options: OpenOptions): DatabaseSync {
   assertHeader(options.path);
-  const database = new DatabaseSync(options.path, { timeout: options.lockWaitMs });
+  // A migration that rebuilds a table must not have those that refer to it deleted.
+  const database = new DatabaseSync(options.path, { timeout: options.lockWaitMs, enableForeignKeyConstraints: false });
   try {
     assertOurs(database, options.path);
-    database.exec("pragma foreign_keys = on; pragma secure_delete = on; pragma fullfsync = on; pragma temp_store = memory");
+    database.exec("pragma secure_delete = on; pragma fullfsync = on; pragma temp_store = memory");
     migrate(database, options.path);
+    database.exec("pragma foreign_keys = on");
     if (options.needsCheck(database)) assertSound(database);
     database.exec(`pragma synchronous = normal; pragma busy_timeout = ${STATEMENT_WAIT_MS}`);
     return database;

@@ -10,7 +10,8 @@ export interface Payload {
 
 interface Header {
   readonly texts?: SplitEntry["texts"];
-  readonly value?: { readonly tagged: boolean; readonly blob?: string };
+  /** `chars` is there where several values follow each other. */
+  readonly value?: { readonly tagged: boolean; readonly blob?: string; readonly chars?: number };
 }
 
 /**
@@ -39,9 +40,44 @@ export function openPayload(box: SealedBox, sealed: Uint8Array, place: string): 
   return { texts, value: blob === undefined ? { tagged, json: clear.toString("utf8", end + 1) } : { tagged, blob } };
 }
 
+/** Seals the payloads of several entries at once: a line of JSON about each, then the values' texts one after the other. */
+export function sealPayloads(box: SealedBox, payloads: readonly (Payload | undefined)[], place: string): Uint8Array {
+  let values = "";
+  const headers = payloads.map((payload): Header | null => {
+    if (payload === undefined) return null;
+    const { texts, value } = payload;
+    const named = texts === undefined ? {} : { texts };
+    if (value === undefined || "blob" in value) return value === undefined ? named : { ...named, value };
+    values += value.json;
+    return { ...named, value: { tagged: value.tagged, chars: value.json.length } };
+  });
+  return box.seal(`${JSON.stringify(headers)}\n${values}`, place);
+}
+
+/** What `sealPayloads` sealed; undefined as for `openPayload`. */
+export function openPayloads(box: SealedBox, sealed: Uint8Array, place: string): readonly (Payload | undefined)[] | undefined {
+  const clear = box.open(sealed, place)?.toString("utf8");
+  if (clear === undefined) return undefined;
+  let at = clear.indexOf("\n") + 1;
+  return (JSON.parse(clear.slice(0, at)) as readonly (Header | null)[]).map((header) => {
+    if (header === null) return undefined;
+    const { texts, value } = header;
+    if (value === undefined) return { texts, value };
+    const { tagged, blob, chars = 0 } = value;
+    if (blob !== undefined) return { texts, value: { tagged, blob } };
+    at += chars;
+    return { texts, value: { tagged, json: clear.slice(at - chars, at) } };
+  });
+}
+
 /** Where the payload of an entry belongs; authenticated, so that rows cannot be swapped. */
 export function payloadPlace(runId: string, position: number): string {
   return `${runId}\n${position}`;
+}
+
+/** Where the payloads of a row of several entries belong. */
+export function payloadsPlace(runId: string, position: number, size: number): string {
+  return `${runId}\n${position}+${size}`;
 }
 
 /** Where a value kept as a blob belongs. */

@@ -1,10 +1,10 @@
 import type { Blobs, Digest, JournalEntry, RunLease } from "@callgate/contract";
 import { artifactDigests, splitEntry } from "./entry-codec.ts";
 import type { SplitEntry } from "./entry-codec.ts";
+import type { PreparedEntry } from "./entry-rows.ts";
 import { blobPlace, isBlobSized } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey } from "./run-keys.ts";
-import type { PreparedEntry } from "./run-writer.ts";
 
 export interface PrepareSeams {
   readonly blobs: Blobs;

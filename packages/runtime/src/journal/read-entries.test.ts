@@ -50,9 +50,9 @@ describe("createEntryReader", () => {
     const store = await makeStore();
     const journal = await store.open(1);
     await journal.begin(sampleRun("r1"));
-    await journal.append(leaseOf("r1"), [issued(0, { args: recorded("first") }), issued(1, { args: recorded("second") })], "lazy");
+    for (const seq of [0, 1]) await journal.append(leaseOf("r1"), [issued(seq, { args: recorded(`value ${seq}`) })], "lazy");
     const database = new DatabaseSync(store.path);
-    database.exec("update entries set sealed = (select sealed from entries where position = 1) where position = 0");
+    database.exec("update entries set sealed = (select sealed from entries where entry_id % 2 = 1) where entry_id % 2 = 0");
     database.close();
     await expect(journal.readEntries("acme", "r1", { clear: true })).rejects.toMatchObject({ code: "JOURNAL_CORRUPT" });
     await journal.close();
@@ -80,7 +80,7 @@ describe("createSqliteJournal", () => {
       await journal.append(leaseOf(runId), [issued(0)], "full");
     }
     const database = new DatabaseSync(store.path, { readOnly: true });
-    const rows = database.prepare("select wrapped from run_keys order by run_id").all();
+    const rows = database.prepare("select wrapped from runs order by run_id").all();
     database.close();
     const [erased, kept] = rows.map((row) => Buffer.from(row["wrapped"] as Uint8Array));
     const files = async (): Promise<Buffer> => Buffer.concat([await readFile(store.path), await readFile(`${store.path}-wal`)]);

@@ -4,7 +4,10 @@ import type { Blobs, Digest, JournalEntry, RunSignal, WireValue } from "@callgat
 import { bytesColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { joinEntry } from "./entry-codec.ts";
-import { blobPlace, openPayload, payloadPlace } from "./payload.ts";
+import { readRow } from "./entry-rows.ts";
+import type { StoredEntry } from "./entry-rows.ts";
+import { createEntrySelects } from "./entry-selects.ts";
+import { blobPlace, openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
 import { joinSignal, signalPlace } from "./signal-codec.ts";
@@ -25,17 +28,45 @@ interface Scope {
   readonly key: RunKey;
 }
 
-// oxlint-disable-next-line max-lines-per-function -- one object of the reads; each is a few lines
 export function createEntryReader(database: DatabaseSync, { keys, blobs }: { readonly keys: RunKeys; readonly blobs: Blobs }): EntryReader {
-  const selectEntries = database.prepare(`
-    select position, body, case when texts = 1 or :clear = 1 then sealed end as sealed from entries
-    where tenant = :tenant and run_id = :runId order by position`);
-  const selectResult = database.prepare(`
-    select position, body, sealed from entries where tenant = ? and run_id = ? and kind = 'result' and seq = ? order by position desc limit 1`);
+  const rows = createEntrySelects(database);
+  const scopeOf = (tenant: string, runId: string, clear: boolean): Scope => ({ tenant, runId, key: clear ? clearKey(keys, runId) : keys.find(runId) });
+  return {
+    async readEntries(tenant, runId, clear) {
+      const found = rows.all(tenant, runId, clear);
+      if (found.length === 0) return [];
+      const scope = scopeOf(tenant, runId, clear);
+      const entries: JournalEntry[] = [];
+      for (const stored of openRows(found, scope)) entries.push(await joinStored(stored, { blobs, scope, clear }));
+      return entries;
+    },
+    async readSettled(tenant, runId, seq) {
+      const found = rows.settled(runId, seq);
+      const scope = scopeOf(tenant, runId, false);
+      return await Promise.all(openRows(found, scope).filter(({ body }) => settles(body, seq)).map((stored) => joinStored(stored, { blobs, scope, clear: true })));
+    },
+    async readResult(tenant, runId, number) {
+      const found = rows.results(tenant, runId, number);
+      if (found.length === 0) return undefined;
+      const scope = scopeOf(tenant, runId, true);
+      const stored = openRows(found, scope).findLast(({ body }) => body.kind === "result" && body.number === number);
+      return stored === undefined ? undefined : ((await joinStored(stored, { blobs, scope, clear: true })) as Extract<JournalEntry, { kind: "result" }>);
+    },
+    ...createSignalReads(database, { blobs, scopeOf }),
+  };
+}
 
-  const selectSettled = database.prepare(`
-    select position, body, sealed from entries
-    where tenant = ? and run_id = ? and seq = ? and kind in ('call-ended', 'call-late', 'call-resolved') order by position`);
+/** Whether an entry says what became of a call. */
+export function settles(entry: JournalEntry, seq: number): entry is Extract<JournalEntry, { readonly kind: "call-ended" | "call-late" | "call-resolved" }> {
+  return (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") && entry.seq === seq;
+}
+
+interface SignalReadSeams {
+  readonly blobs: Blobs;
+  readonly scopeOf: (tenant: string, runId: string, clear: boolean) => Scope;
+}
+
+function createSignalReads(database: DatabaseSync, { blobs, scopeOf }: SignalReadSeams): Pick<EntryReader, "readSignals" | "readSignal"> {
   const selectSignals = database.prepare("select position, body, texts, sealed from signals where tenant = ? and run_id = ? order by position");
   const selectSignal = database.prepare("select position, body, texts, sealed from signals where tenant = ? and run_id = ? and position = ?");
 
@@ -44,67 +75,53 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     if (row["sealed"] === null || scope.key.kind !== "box") return body;
     const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), signalPlace(scope.runId, Number(row["position"])));
     if (payload === undefined) throw damagedError(scope.runId);
-    return joinSignal(body, payload.texts, clear ? await readValue(payload.value, scope) : undefined);
-  }
-
-  async function readEntry(row: Row, scope: Scope, clear: boolean): Promise<JournalEntry> {
-    const body = JSON.parse(textColumn(row, "body")) as JournalEntry;
-    if (row["sealed"] === null || scope.key.kind !== "box") return body;
-    const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), payloadPlace(scope.runId, Number(row["position"])));
-    if (payload === undefined) throw damagedError(scope.runId);
-    const value = clear ? await readValue(payload.value, scope) : undefined;
-    return joinEntry(body, payload.texts, value);
-  }
-
-  async function readValue(value: Payload["value"], { tenant, runId, key }: Scope): Promise<WireValue | undefined> {
-    if (value === undefined || "json" in value) return value;
-    const sealed = await blobs.get(tenant, value.blob as Digest);
-    if (sealed === undefined || key.kind !== "box") return undefined; // Removed from outside: the entry says so by having no clear value.
-    const json = key.box.open(sealed, blobPlace(runId));
-    if (json === undefined) throw damagedError(runId);
-    return { tagged: value.tagged, json: json.toString("utf8") };
-  }
-
-  function clearKey(runId: string): RunKey {
-    const key = keys.find(runId);
-    if (key.kind !== "lost") return key;
-    throw new CallgateError(
-      "JOURNAL_KEY_LOST",
-      `Cannot read the clear values of run ${runId}: they are sealed under the journal key ${key.masterId}, and the key file now holds another one. Restore the key file from a backup; summaries stay readable without it`,
-      { details: { runId, masterId: key.masterId } },
-    );
+    return joinSignal(body, payload.texts, clear ? await readValue(payload.value, blobs, scope) : undefined);
   }
 
   return {
-    async readEntries(tenant, runId, clear) {
-      const rows = selectEntries.all({ tenant, runId, clear: clear ? 1 : 0 });
-      if (rows.length === 0) return [];
-      const scope = { tenant, runId, key: clear ? clearKey(runId) : keys.find(runId) };
-      const entries: JournalEntry[] = [];
-      for (const row of rows) entries.push(await readEntry(row, scope, clear));
-      return entries;
-    },
-    async readSettled(tenant, runId, seq) {
-      const scope = { tenant, runId, key: keys.find(runId) };
-      return await Promise.all(selectSettled.all(tenant, runId, seq).map((row) => readEntry(row, scope, true)));
-    },
     async readSignals(tenant, runId, clear) {
       const rows = selectSignals.all(tenant, runId);
       if (rows.length === 0) return [];
-      const scope = { tenant, runId, key: clear ? clearKey(runId) : keys.find(runId) };
+      const scope = scopeOf(tenant, runId, clear);
       return await Promise.all(rows.map((row) => openSignal(row, scope, clear)));
     },
     async readSignal(tenant, runId, position) {
       const row = selectSignal.get(tenant, runId, position);
       if (row === undefined) throw damagedError(runId);
-      return await openSignal(row, { tenant, runId, key: keys.find(runId) }, true);
-    },
-    async readResult(tenant, runId, number) {
-      const row = selectResult.get(tenant, runId, number);
-      if (row === undefined) return undefined;
-      return (await readEntry(row, { tenant, runId, key: clearKey(runId) }, true)) as Extract<JournalEntry, { kind: "result" }>;
+      return await openSignal(row, scopeOf(tenant, runId, false), true);
     },
   };
+}
+
+function openRows(rows: readonly Row[], { runId, key }: Scope): readonly StoredEntry[] {
+  return rows.flatMap((row) => {
+    const stored = readRow(row, runId, key.kind === "box" ? key.box : undefined);
+    if (stored === undefined) throw damagedError(runId);
+    return stored;
+  });
+}
+
+async function joinStored({ body, payload }: StoredEntry, { blobs, scope, clear }: { readonly blobs: Blobs; readonly scope: Scope; readonly clear: boolean }): Promise<JournalEntry> {
+  return payload === undefined ? body : joinEntry(body, payload.texts, clear ? await readValue(payload.value, blobs, scope) : undefined);
+}
+
+async function readValue(value: Payload["value"], blobs: Blobs, { tenant, runId, key }: Scope): Promise<WireValue | undefined> {
+  if (value === undefined || "json" in value) return value;
+  const sealed = await blobs.get(tenant, value.blob as Digest);
+  if (sealed === undefined || key.kind !== "box") return undefined; // Removed from outside: the entry says so by having no clear value.
+  const json = key.box.open(sealed, blobPlace(runId));
+  if (json === undefined) throw damagedError(runId);
+  return { tagged: value.tagged, json: json.toString("utf8") };
+}
+
+function clearKey(keys: RunKeys, runId: string): RunKey {
+  const key = keys.find(runId);
+  if (key.kind !== "lost") return key;
+  throw new CallgateError(
+    "JOURNAL_KEY_LOST",
+    `Cannot read the clear values of run ${runId}: they are sealed under the journal key ${key.masterId}, and the key file now holds another one. Restore the key file from a backup; summaries stay readable without it`,
+    { details: { runId, masterId: key.masterId } },
+  );
 }
 
 export function damagedError(runId: string): CallgateError {

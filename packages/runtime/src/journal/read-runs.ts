@@ -3,6 +3,7 @@ import type { RunFilter, RunRecord } from "@callgate/contract";
 import { bytesColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Owners } from "./owners.ts";
+import { runSpan } from "./entry-rows.ts";
 import { openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKeys } from "./run-keys.ts";
@@ -17,11 +18,13 @@ export interface RunReader {
 
 const DEFAULT_LIMIT = 50;
 
+const ofRun = `e.entry_id between r.run_no * ${runSpan} and r.run_no * ${runSpan} + ${runSpan - 1}`;
+
 // A running run's calls are counted here; one that ended has their number in its row.
 const runColumns = `
   r.*,
-  coalesce(r.call_count, (select count(distinct e.seq) from entries e where e.run_id = r.run_id and e.kind = 'call-issued')) as calls,
-  case when r.status = 'running' then (select max(e.at_ms) from entries e where e.run_id = r.run_id) end as last_at_ms`;
+  coalesce(r.call_count, (select sum(e.calls) from entries e where ${ofRun}), 0) as calls,
+  case when r.status = 'running' then (select max(e.at_ms) from entries e where ${ofRun}) end as last_at_ms`;
 
 export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
   const selectRun = database.prepare(`select ${runColumns} from runs r where r.tenant = ? and r.run_id = ?`);
@@ -30,7 +33,7 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     select ${runColumns} from runs r
     where r.tenant = :tenant and r.started_at_ms < :beforeMs
       and (:status is null or :status = case when r.status = 'running' and r.owner in (select value from json_each(:dead)) then 'crashed' else r.status end)
-    order by r.started_at_ms desc, r.rowid desc limit :limit`);
+    order by r.started_at_ms desc, r.run_no desc limit :limit`);
 
   /** Texts of the run that are sealed; none once it was erased, or without its key. */
   function textsOf(run: Row, column: string, place: (runId: string) => string): NonNullable<Payload["texts"]> {

@@ -7,7 +7,7 @@ export const applicationId = 0x63676a6c;
  *
  * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: every write is
  * fenced on `epoch`, which each claim raises. `entries` is append-only; what is clear in
- * an entry is in `sealed`, under the run's key in `run_keys`. An append touches two pages (docs/decisions).
+ * an entry is in `sealed`, under the run's key (`runs.wrapped`).
  */
 export const migrations: readonly string[] = [
   `
@@ -175,6 +175,127 @@ with parts as (
   from entries
   where kind in ('call-issued', 'call-decided', 'call-ended', 'call-late', 'call-resolved')
   group by run_id, seq, kind
+)
+select
+  tenant, user_id, run_id, seq,
+  max(body ->> 'callId') filter (where kind = 'call-issued') as call_id,
+  max(body ->> 'tool') filter (where kind = 'call-issued') as tool,
+  max(body ->> 'effect') filter (where kind = 'call-issued') as effect,
+  max(body ->> 'idempotencyKey') filter (where kind = 'call-issued') as idempotency_key,
+  max(at_ms) filter (where kind = 'call-issued') as issued_at_ms,
+  max(body ->> 'decision') filter (where kind = 'call-decided') as decision,
+  max(body ->> 'ruleId') filter (where kind = 'call-decided') as rule_id,
+  max(body ->> 'answeredBy') filter (where kind = 'call-decided') as answered_by,
+  max(at_ms) filter (where kind = 'call-ended') as ended_at_ms,
+  max(body ->> 'outcome') filter (where kind = 'call-ended') as outcome,
+  coalesce(
+    max(body ->> 'effectStatus') filter (where kind = 'call-resolved'),
+    max(body ->> 'effectStatus') filter (where kind = 'call-late'),
+    max(body ->> 'effectStatus') filter (where kind = 'call-ended'),
+    -- no end is recorded: it began unless it is a read or was not let through
+    case
+      when max(body ->> 'effect') filter (where kind = 'call-issued') = 'read' then 'none'
+      when max(body ->> 'decision') filter (where kind = 'call-decided') in ('ask', 'deny') then 'none'
+      else 'unknown'
+    end
+  ) as effect_status
+from parts
+group by run_id, seq
+having max(kind = 'call-issued') = 1;
+`,
+  `
+-- A transaction writes one row for all entries of a run, sealed once, and no index beside it: fewer pages (docs/decisions).
+-- Rows of a run lie together: entry_id = run_no * 2^24 + position of the first entry in it.
+drop view calls;
+create table runs_3 (
+  run_no integer primary key,
+  run_id text not null unique,
+  tenant text not null,
+  user_id text not null,
+  agent text,
+  task text,
+  kind text not null,
+  status text not null,
+  lane text not null,
+  started_at_ms integer not null,
+  ended_at_ms integer,
+  program_digest text,
+  result_number integer,
+  replay_of text,
+  head text not null,
+  finish text,
+  -- counted when the run ends
+  call_count integer,
+  owner text references owners (owner_id),
+  epoch integer not null default 0,
+  lease_until_ms integer,
+  waits text,
+  wake_at_ms integer,
+  due_at_ms integer,
+  -- the run's key, wrapped by the master key of that id; null once the run was erased
+  master_id text,
+  wrapped blob,
+  program_sealed blob,
+  error_sealed blob,
+  waits_sealed blob
+) strict;
+insert into runs_3
+select r.rowid, r.run_id, r.tenant, r.user_id, r.agent, r.task, r.kind, r.status, r.lane, r.started_at_ms, r.ended_at_ms, r.program_digest, r.result_number, r.replay_of, r.head,
+  r.finish, r.call_count, r.owner, r.epoch, r.lease_until_ms, r.waits, r.wake_at_ms, r.due_at_ms, k.master_id, k.wrapped, r.program_sealed, r.error_sealed, r.waits_sealed
+from runs r left join run_keys k on k.run_id = r.run_id;
+
+create table entries_3 (
+  entry_id integer primary key,
+  tenant text not null,
+  user_id text not null,
+  -- of the one entry in it, or 'batch'
+  kind text not null,
+  -- of the last entry in it
+  at_ms integer not null,
+  -- of one entry: the call's issue order, of a result its number
+  seq integer,
+  -- how many entries, and how many of them issue a call
+  size integer not null,
+  calls integer not null,
+  -- JSON: the entry in its erased form; of a batch the list of them
+  body text not null,
+  -- 1 when more than a value is sealed: console, errors, diagnostics
+  texts integer not null,
+  -- last, so that what comes before is read without it
+  sealed blob
+) strict;
+insert into entries_3
+select r.rowid * 16777216 + e.position, e.tenant, e.user_id, e.kind, e.at_ms, e.seq, 1, e.kind = 'call-issued', e.body, e.texts, e.sealed
+from entries e join runs r on r.run_id = e.run_id order by 1;
+
+drop table entries;
+drop table run_keys;
+drop table runs;
+alter table runs_3 rename to runs;
+alter table entries_3 rename to entries;
+create index runs_by_start on runs (tenant, started_at_ms desc);
+create index runs_by_task on runs (tenant, task) where task is not null;
+create index runs_by_end on runs (ended_at_ms) where ended_at_ms is not null;
+create index runs_running on runs (owner) where status = 'running';
+create index runs_due on runs (due_at_ms) where status = 'suspended';
+create trigger runs_deleted after delete on runs begin
+  delete from entries where entry_id between old.run_no * 16777216 and old.run_no * 16777216 + 16777215;
+end;
+
+create view calls as
+with told as (
+  select r.run_id, e.tenant, e.user_id, e.entry_id as position, e.body
+  from entries e join runs r on r.run_no = e.entry_id / 16777216 where e.kind <> 'batch'
+  union all
+  select r.run_id, e.tenant, e.user_id, e.entry_id + j.key, j.value
+  from entries e join runs r on r.run_no = e.entry_id / 16777216, json_each(e.body) j where e.kind = 'batch'
+),
+parts as (
+  -- of several of a kind the last one counts; SQLite takes bare columns from the row of the max
+  select run_id, body ->> 'seq' as seq, body ->> 'kind' as kind, max(position) as position, tenant, user_id, body ->> 'atMs' as at_ms, body
+  from told
+  where body ->> 'kind' in ('call-issued', 'call-decided', 'call-ended', 'call-late', 'call-resolved')
+  group by run_id, body ->> 'seq', body ->> 'kind'
 )
 select
   tenant, user_id, run_id, seq,

@@ -63,7 +63,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const { database, keptAside } = openDatabase({ path, nowMs: clock.now(), lockWaitMs: limits.lockWaitMs, needsCheck: (opened) => needsCheck(opened, clock) });
   const keys = createRunKeys(database, masterKey);
   const writer = createRunWriter(database, keys);
-  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.forget() });
+  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.reset(), ending: () => writer.flush() });
   const owners = createOwners(database, clock);
   const runs = createRunReader(database, { keys, owners });
   const entries = createEntryReader(database, { keys, blobs });

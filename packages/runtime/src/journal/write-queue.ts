@@ -46,8 +46,10 @@ export interface WriteQueueOptions {
   readonly path: string;
   /** How long a write waits for another process before it fails with JOURNAL_LOCKED. */
   readonly lockWaitMs: number;
-  /** Called before each transaction: what was read before it may have changed. */
+  /** Called in each transaction before its first work: what was read before it may have changed. */
   readonly began: () => void;
+  /** Called in each transaction after its last work. */
+  readonly ending: () => void;
 }
 
 /** One queue is one writer; SQLite's lock orders the writers of several processes. */
@@ -150,7 +152,7 @@ function takeBatch(queue: Operation[]): Operation[] {
 }
 
 /** Runs a batch in one transaction. With `full` its commit, and with it everything committed before, is synced. */
-function createTransaction({ database, began }: WriteQueueOptions): (batch: readonly Operation[]) => unknown[] {
+function createTransaction({ database, began, ending }: WriteQueueOptions): (batch: readonly Operation[]) => unknown[] {
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
   let synchronous: "full" | "lazy" = "lazy";
@@ -166,6 +168,7 @@ function createTransaction({ database, began }: WriteQueueOptions): (batch: read
     began();
     try {
       const results = batch.map((operation) => operation.work());
+      ending();
       commit.run();
       return results;
     } catch (error) {
