@@ -31,6 +31,8 @@ export interface ProcessDriverOptions {
   readonly mounts?: readonly Mount[];
   /** What programs may reach. Default: nothing. */
   readonly network?: NetworkOptions;
+  /** What the guests of all `languages` promise: the same program, seed, clock and completions give the same calls. Default false. */
+  readonly replayable?: boolean;
   /** Environment of programs beside HOME, PATH, LANG, TZ and TMPDIR. Never put a secret here: programs read it. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -43,14 +45,15 @@ const enforced: readonly LimitName[] = ["cpuMs", "memoryMiB", "argumentBytes", "
  * Programs as processes of their own behind a launcher's walls: real CPython, bash, whatever the sandbox has.
  *
  * A run gets an interpreter that ran nothing before and is ended with everything it started. Console output keeps its
- * beginning and its end. Not replayable: clock, threads and hash order of a real process are its own.
+ * beginning and its end. Not replayable unless its guests say so: clock, threads and hash
+ * order of a real process are its own.
  *
  * `memoryMiB` bounds the data of each process, and all together where the launcher can make a control group; `stackKiB`
  * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options. The launcher is probed by the first
  * run; where it does not work, every run ends `crashed` with the reason and what to do, and none is started with less.
  */
 export function createProcessDriver(options: ProcessDriverOptions): SandboxDriver {
-  const { languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {} } = options;
+  const { languages = [pythonLanguage, shellLanguage], maxGuests = 16, warm = 1, mounts = [], environment = {}, replayable = false } = options;
   if (!Number.isInteger(maxGuests) || maxGuests < 1 || !Number.isInteger(warm) || warm < 0) {
     throw new CallgateError("CONFIG_INVALID", "Cannot create the process sandbox: maxGuests must be a whole number from 1 and warm one from 0");
   }
@@ -84,7 +87,7 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
   return {
     name: launcher.name,
     languages: languages.map(({ language }) => language),
-    replayable: false,
+    replayable,
     sessions: false,
     artifacts: languages.some(({ kind }) => kind === "framed"),
     limits: enforced,

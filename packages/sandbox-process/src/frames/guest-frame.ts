@@ -22,7 +22,7 @@ export type GuestFrame =
 
 type Head = Readonly<Record<string, unknown>>;
 
-const builtins: readonly string[] = ["search", "describe", "read_result"] satisfies GuestBuiltin[];
+const builtins: readonly string[] = ["search", "describe", "read_result", "sleep", "wait_for"] satisfies GuestBuiltin[];
 const levels: readonly string[] = ["log", "info", "warn", "error", "debug"] satisfies GuestConsoleEntry["level"][];
 const maxNameChars = 400;
 const maxMessageChars = 16_500;

@@ -72,7 +72,7 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
     started.gone.then(died, () => undefined);
     if (end !== undefined) return started.kill();
     if (problem !== undefined) return finish({ kind: "crashed", message: problem });
-    watch = watchUse({ use: () => started.use(), limits, slackMiB: started.bounds.workspaceMiB + 96, over: (limit) => finish(limitEnd(limit, limits)) });
+    watch = watchUse({ use: () => started.use(), limits, slackMiB: slackOf(started), over: (limit) => finish(limitEnd(limit, limits)) });
     sendJob(started, job, artifacts);
   }
 
@@ -141,6 +141,11 @@ function createHearing({ job: { limits }, host, artifacts, capture, calls, finis
         return broken("it said hello twice");
     }
   };
+}
+
+function slackOf(guest: StartedGuest): number {
+  const { growthMiB } = guest.language;
+  return growthMiB === undefined ? guest.bounds.workspaceMiB + 96 : (guest.use()?.memoryMiB ?? 96) + growthMiB;
 }
 
 function unstartedEnd(fault: unknown): GuestEnd {

@@ -12,6 +12,11 @@ export interface GuestLanguage {
   readonly command: readonly string[];
   readonly guestFile?: URL;
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * What all its memory may grow by beyond `memoryMiB` before the host ends it, from what the waiting interpreter uses.
+   * Default: 96 MiB and the workspace, from nothing.
+   */
+  readonly growthMiB?: number;
   /** Ending of the program's file, for `plain`. */
   readonly extension?: string;
 }

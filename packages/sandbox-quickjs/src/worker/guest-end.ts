@@ -1,7 +1,7 @@
 import type { GuestEnd, GuestError, RunLimits } from "@callgate/contract";
 
 /** What to use instead of what programs reach for out of habit. */
-const missing: Readonly<Record<string, string>> = {
+export const missingGlobals: Readonly<Record<string, string>> = {
   fetch: "a program has no network of its own; call a tool (await tools.search(\"...\") finds one)",
   XMLHttpRequest: "a program has no network of its own; call a tool",
   WebSocket: "a program has no network of its own; call a tool",
@@ -56,6 +56,6 @@ function improved(error: GuestError): string {
   }
   const undefinedName = /^'(.+)' is not defined$/.exec(message)?.[1];
   if (name !== "ReferenceError" || undefinedName === undefined) return message;
-  const hint = Object.hasOwn(missing, undefinedName) ? missing[undefinedName] : undefined;
+  const hint = Object.hasOwn(missingGlobals, undefinedName) ? missingGlobals[undefinedName] : undefined;
   return hint === undefined ? `${undefinedName} is not defined` : `${undefinedName} is not defined: ${hint}`;
 }
