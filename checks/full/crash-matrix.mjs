@@ -2,26 +2,28 @@
 // seeds with one to three deaths or stops and one to three resumers. Prints a table, and writes it to
 // docs/results/crash-matrix.md with --write.
 //
-//   node checks/full/crash-matrix.mjs [--journal sqlite|postgres] [--seeds 10000] [--from 1] [--write]
+//   node checks/full/crash-matrix.mjs [--journal sqlite|postgres] [--seeds 10000] [--write]
+//
+// `--part 2/3` does every third seed from the second on and keeps its rows in the file of `--rows`, from which it goes on
+// when it is started again; `--rows a,b,c` without a part puts those together.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
 import { postgresStores } from "../../packages/journal-postgres/src/fixtures/simulation-stores.ts";
-import { openSimulatedGate, sharedParts, sqliteStore } from "../../packages/runtime/src/run/fixtures/simulation-parts.ts";
+import { openSimulatedGate, sharedParts, sqliteStores } from "../../packages/runtime/src/run/fixtures/simulation-parts.ts";
 import { markdownTable, measured, writeSection } from "./result-page.mjs";
 
-const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, seeds: { type: "string", default: "10000" }, from: { type: "string", default: "1" }, write: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, seeds: { type: "string", default: "10000" }, part: { type: "string" }, rows: { type: "string" }, write: { type: "boolean", default: false } } });
 const seedsEach = Math.ceil(Number(values.seeds) / simulatedPrograms.length);
-const firstSeed = Number(values.from);
-const parts = sharedParts();
+const [part, partCount] = (values.part ?? "1/1").split("/").map(Number);
 const journals = {
-  sqlite: { name: "SQLite", open: () => Promise.resolve({ store: sqliteStore, close: () => Promise.resolve() }) },
+  sqlite: { name: "SQLite", open: sqliteStores },
   postgres: { name: "PostgreSQL", open: postgresStores },
 };
 const journal = journals[values.journal];
 if (journal === undefined) throw new Error(`There is no journal ${values.journal}: ${Object.keys(journals).join(", ")}`);
-const stores = await journal.open();
 
-async function simulated(program, faults, seed) {
+async function simulated({ parts, stores }, program, faults, seed) {
   const store = stores.store();
   try {
     return await simulate({ program, faults, seed, resumers: 1 + (seed % 3), driver: parts.driver, checker: parts.checker, openGate: openSimulatedGate, openJournal: (clock) => store.open(clock), ...(store.atRest === undefined ? {} : { storeAtRest: () => store.atRest() }) });
@@ -41,25 +43,53 @@ function count(row, faults, { steps, settledByPerson, faults: wrong }, name) {
   if (wrong.length > 0 && row.wrong <= 20) console.log(`  ${name}: ${wrong.join("; ")} (killed at ${[...faults.crashes].map((at) => `${at} ${steps[at]?.label ?? ""}`).join(", ")}; stopped at ${[...faults.pauses.keys()].map((at) => `${at} ${steps[at]?.label ?? ""}`).join(", ")})`);
 }
 
-const rows = [];
-for (const program of simulatedPrograms) {
-  const whole = await simulated(program, noFaults, 1);
-  const every = { program: program.name, kind: `every one of ${whole.steps.length} steps`, simulations: 0, crashes: 0, stops: 0, settled: 0, wrong: 0 };
-  count(every, noFaults, whole, "without faults");
-  for (let step = 1; step < whole.steps.length; step += 1) {
-    const faults = { crashes: new Set([step]), pauses: new Map() };
-    count(every, faults, await simulated(program, faults, 1), `step ${step}`);
+const newRow = (program, kind) => ({ program: program.name, kind, simulations: 0, crashes: 0, stops: 0, settled: 0, wrong: 0 });
+
+/** One program after the other at each seed, so that what is there at any time is even. */
+async function takeRows() {
+  const world = { parts: sharedParts(), stores: await journal.open() };
+  const wholes = [];
+  for (const program of simulatedPrograms) wholes.push(await simulated(world, program, noFaults, 1));
+  const begun = values.rows === undefined || !existsSync(values.rows) ? undefined : JSON.parse(readFileSync(values.rows, "utf8"));
+  const rows = begun?.rows ?? (await everyStep(world, wholes));
+  for (let seed = begun?.nextSeed ?? part; seed <= seedsEach; seed += partCount) {
+    for (const [index, program] of simulatedPrograms.entries()) {
+      const faults = randomFaults(seed, wholes[index].steps.length);
+      count(rows[index * 2 + 1], faults, await simulated(world, program, faults, seed), `${program.name}, seed ${seed}`);
+    }
+    if (values.rows !== undefined && rows[1].simulations % 20 === 0) writeFileSync(values.rows, JSON.stringify({ nextSeed: seed + partCount, rows }));
+    if (rows[1].simulations % 100 === 0) console.log(`seed ${seed} of ${seedsEach}: ${rows.reduce((sum, { simulations }) => sum + simulations, 0)} simulations, ${rows.reduce((sum, { wrong }) => sum + wrong, 0)} wrong`);
   }
-  const seeds = { program: program.name, kind: "random seeds", simulations: 0, crashes: 0, stops: 0, settled: 0, wrong: 0 };
-  for (let seed = firstSeed; seed < firstSeed + seedsEach; seed += 1) {
-    const faults = randomFaults(seed, whole.steps.length);
-    count(seeds, faults, await simulated(program, faults, seed), `seed ${seed}`);
-    if (seed % 200 === 0) console.log(`${program.name}: ${seed + 1 - firstSeed} of ${seedsEach} seeds, ${seeds.crashes} deaths, ${seeds.wrong} wrong`);
-  }
-  rows.push(every, seeds);
+  if (values.rows !== undefined) writeFileSync(values.rows, JSON.stringify({ nextSeed: seedsEach + 1, rows }));
+  await world.parts.close();
+  await world.stores.close();
+  return rows;
 }
-await parts.close();
-await stores.close();
+
+/** Of the first part only: there are few. */
+async function everyStep(world, wholes) {
+  const rows = [];
+  for (const [index, program] of simulatedPrograms.entries()) {
+    const whole = wholes[index];
+    const row = newRow(program, `every one of ${whole.steps.length} steps`);
+    rows.push(row, newRow(program, "random seeds"));
+    if (part !== 1) continue;
+    count(row, noFaults, whole, `${program.name}, without faults`);
+    for (let step = 1; step < whole.steps.length; step += 1) {
+      const faults = { crashes: new Set([step]), pauses: new Map() };
+      count(row, faults, await simulated(world, program, faults, 1), `${program.name}, step ${step}`);
+    }
+  }
+  return rows;
+}
+
+function added(all) {
+  return all[0].map((row, index) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "number" ? all.reduce((sum, rows) => sum + rows[index][name], 0) : value])));
+}
+
+const putTogether = values.rows !== undefined && values.part === undefined;
+const rows = putTogether ? added(values.rows.split(",").map((file) => JSON.parse(readFileSync(file, "utf8")))) : await takeRows();
+if (values.rows !== undefined && !putTogether) writeFileSync(values.rows, JSON.stringify(rows));
 
 const table = markdownTable(["program", "faults at", "simulations", "deaths", "stops beyond the lease", "settled by a person", "promises broken"], rows.map((row) => [row.program, row.kind, row.simulations, row.crashes, row.stops, row.settled, row.wrong]));
 console.log(table);
@@ -70,7 +100,7 @@ A simulated process dies, or stands still for longer than its lease and wakes ag
 or an effect; one to three others go on. Then the world and the record are held against what the program asked for: every
 effect once, none lost, none unknown in silence, what is undone undone once, each completion delivered once. Time and the
 world behind the tools are simulated; gate, QuickJS guests and journal are real.`;
-  const command = `node checks/full/crash-matrix.mjs --journal ${values.journal} --seeds ${values.seeds}${firstSeed === 1 ? "" : ` --from ${firstSeed}`}`;
+  const command = `node checks/full/crash-matrix.mjs --journal ${values.journal} --seeds ${values.seeds}`;
   writeSection({ page: "crash-matrix.md", intro, section: journal.name, text: `${measured(command)}\n\n${table}` });
 }
 if (rows.some(({ wrong }) => wrong > 0)) process.exitCode = 1;

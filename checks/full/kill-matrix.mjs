@@ -1,84 +1,129 @@
 // Real processes, really killed: a run is begun by one process, killed at a random moment with SIGKILL, gone on with by
 // the next, which may be killed as well, until it has ended. Then the world and the record are held against what the
-// program asked for: no effect lost, none doubled, none unknown in silence. Prints a table, and writes it to
-// docs/results/kill-matrix.md with --write.
+// program asked for: no effect lost, none doubled, none unknown in silence. Guests are QuickJS, which is executed again,
+// and Python behind bubblewrap, which cannot be: its run ends, tells what it did, and is undone. Prints a table, and
+// writes it to docs/results/kill-matrix.md with --write.
+//
+//   node checks/full/kill-matrix.mjs [--journal sqlite|postgres] [--guest quickjs|python] [--kills 300] [--write]
 import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { judge, ledgerOf, simulatedPrograms } from "@callgate/testkit";
+import { judge, judgeInterrupted, judgeUndone, ledgerOf, simulatedPrograms, waitingProgram } from "@callgate/testkit";
+import { startPostgres } from "../../packages/journal-postgres/src/fixtures/private-postgres.ts";
+import { markdownTable, measured, writeSection } from "./result-page.mjs";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "300" }, write: { type: "boolean", default: false } } });
-const wanted = Number(values.kills);
+const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, guest: { type: "string", default: "quickjs" }, kills: { type: "string", default: "300" }, write: { type: "boolean", default: false } } });
+const journalName = { sqlite: "SQLite", postgres: "PostgreSQL" }[values.journal];
+const guestName = { quickjs: "QuickJS", python: "Python" }[values.guest];
+if (journalName === undefined || guestName === undefined) throw new Error("--journal is sqlite or postgres, --guest quickjs or python");
+const programs = [...simulatedPrograms, waitingProgram];
 const child = new URL("../../packages/runtime/src/run/fixtures/killed-process.ts", import.meta.url);
 const maxProcesses = 12;
+/** Most of what a process does is to load; what one compiled the next one has. */
+const cache = mkdtempSync(join(tmpdir(), "callgate-kill-cache-"));
+const server = values.journal === "postgres" ? await startPostgres({ fsync: false }) : undefined;
+const url = await server?.createDatabase("killed");
 
-/** Runs one process; kills it `killAfterMs` after it has begun, or lets it end. */
-function runProcess(args, killAfterMs) {
+/** How long a run takes that nobody kills, by program: machines differ, and this one does from minute to minute. */
+const usualMs = new Map();
+
+/** Runs one process; kills it so far into its run, as a share of the usual time, or lets it end. */
+function runProcess(orders, killAt) {
   return new Promise((resolve) => {
-    const seen = { runId: undefined, result: undefined, settled: 0, killed: false };
-    const started = fork(child, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const seen = { runId: undefined, result: undefined, undone: undefined, reported: undefined, nothing: false, settled: 0, killed: false };
+    const started = fork(child, [JSON.stringify({ ...orders, guest: values.guest, ...(url === undefined ? {} : { url }) })], { stdio: ["ignore", "ignore", "inherit", "ipc"], env: { ...process.env, NODE_COMPILE_CACHE: cache } });
     let timer;
+    let beganMs;
     const arm = () => {
-      if (killAfterMs !== undefined) timer ??= setTimeout(() => (seen.killed = started.kill("SIGKILL")), killAfterMs);
+      beganMs ??= performance.now();
+      if (killAt !== undefined) timer ??= setTimeout(() => (seen.killed = started.kill("SIGKILL")), killAt * (usualMs.get(orders.program) ?? 250));
     };
     started.on("message", (message) => {
       if (message.kind === "run-started") seen.runId = message.runId;
       if (message.kind === "run-started" || message.kind === "run-resumed") arm();
       if (message.kind === "settled") seen.settled += 1;
+      if (message.kind === "nothing") seen.nothing = true;
+      if (message.kind === "interrupted") seen.reported = message.reported;
+      if (message.kind === "undone") seen.undone = message.result;
       if (message.kind === "result") seen.result = message.result;
+      if (message.kind === "result" && orders.role === "start" && killAt === undefined) usualMs.set(orders.program, performance.now() - beganMs);
     });
-    started.on("exit", () => {
+    // A process that is dead may still have been heard of.
+    started.on("close", () => {
       clearTimeout(timer);
       resolve(seen);
     });
   });
 }
 
-async function one(program, random) {
+const isOver = ({ result, undone, nothing }) => nothing || result !== undefined && result.status !== "suspended" && (result.status !== "crashed" || undone !== undefined);
+
+async function one(program, kills) {
   const folder = mkdtempSync(join(tmpdir(), "callgate-kill-"));
   writeFileSync(join(folder, "ledger"), "");
-  const counts = { kills: 0, settled: 0 };
+  const counts = { kills: 0, settled: 0, interrupted: 0 };
   try {
-    let seen = await runProcess(["start", folder, program.name], random() * 250);
+    let seen = await runProcess({ role: "start", folder, program: program.name }, kills ? Math.random() : undefined);
     const { runId } = seen;
+    let reported;
     if (seen.killed) counts.kills += 1;
-    for (let begun = 1; seen.result === undefined && runId !== undefined && begun < maxProcesses; begun += 1) {
-      seen = await runProcess(["resume", folder, runId], random() < 0.4 ? random() * 150 : undefined);
+    for (let begun = 1; !isOver(seen) && runId !== undefined && begun < maxProcesses; begun += 1) {
+      seen = await runProcess({ role: "resume", folder, program: program.name, runId }, Math.random() < 0.4 ? Math.random() * 0.7 : undefined);
       counts.settled += seen.settled;
       if (seen.killed) counts.kills += 1;
+      reported ??= seen.reported;
     }
     const ledger = ledgerOf(readFileSync(join(folder, "ledger"), "utf8"));
-    const nothing = runId === undefined || (seen.result === undefined && ledger.entries.length === 0);
-    const faults = nothing ? [] : judge({ program, ledger, run: { status: seen.result?.status, waits: [] }, result: seen.result, entries: [] });
-    return { ...counts, faults, folder };
+    const nothing = (runId === undefined || seen.nothing) && ledger.entries.length === 0;
+    return { ...counts, interrupted: seen.result?.status === "crashed" ? 1 : 0, faults: nothing ? [] : faultsOf(program, { ledger, seen, reported }) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const rows = [];
-for (const program of simulatedPrograms) {
-  const row = { program: program.name, runs: 0, kills: 0, settled: 0, faults: [] };
-  while (row.kills < wanted / simulatedPrograms.length) {
-    // Two at once, for there are two cores.
-    for (const { kills, settled, faults } of await Promise.all([one(program, Math.random), one(program, Math.random)])) {
-      row.runs += 1;
-      row.kills += kills;
-      row.settled += settled;
-      row.faults.push(...faults);
-    }
+function faultsOf(program, { ledger, seen, reported }) {
+  const { result, undone } = seen;
+  if (values.guest === "python" && result?.status === "crashed") {
+    return [...judgeInterrupted({ ledger, result, reported: reported ?? [] }), ...judgeUndone({ ledger, result: undone })];
   }
-  rows.push(row);
-  console.log(`${row.program}: ${row.runs} runs, ${row.kills} kills, ${row.settled} effects settled by a person, ${row.faults.length} faults`);
-  for (const fault of row.faults) console.log("  ", fault);
+  return judge({ program, ledger, run: { status: result?.status, waits: [] }, result, entries: [] });
 }
 
-const table = ["| program | runs | SIGKILLs | effects settled by a person | promises broken |", "| --- | --- | --- | --- | --- |", ...rows.map((row) => `| ${row.program} | ${row.runs} | ${row.kills} | ${row.settled} | ${row.faults.length} |`)].join("\n");
+const rows = [];
+for (const program of programs) {
+  const row = { program: program.name, runs: 0, kills: 0, interrupted: 0, settled: 0, faults: [] };
+  const add = ({ kills, settled, interrupted, faults }) => {
+    row.runs += 1;
+    row.kills += kills;
+    row.interrupted += interrupted;
+    row.settled += settled;
+    row.faults.push(...faults);
+  };
+  add(await one(program, false));
+  while (row.kills < Number(values.kills) / programs.length) {
+    // Two at once, for there are two cores.
+    for (const counts of await Promise.all([one(program, true), one(program, true)])) add(counts);
+  }
+  rows.push(row);
+  console.log(`${row.program}: ${row.runs} runs, ${row.kills} kills, ${row.interrupted} interrupted, ${row.settled} effects settled by a person, ${row.faults.length} faults`);
+  for (const fault of row.faults) console.log("  ", fault);
+}
+await server?.stop();
+rmSync(cache, { recursive: true, force: true });
+
+const head = ["program", "runs", "SIGKILLs", ...(values.guest === "python" ? ["ended as interrupted"] : []), "effects settled by a person", "promises broken"];
+const table = markdownTable(head, rows.map((row) => [row.program, row.runs, row.kills, ...(values.guest === "python" ? [row.interrupted] : []), row.settled, row.faults.length]));
 console.log(table);
 if (values.write) {
-  const text = `# Killed processes\n\nMeasured ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, SQLite journal, QuickJS guests: \`node checks/full/kill-matrix.mjs\`.\nEach process was killed with SIGKILL at a random moment of its run; the next one went on. Held against what the program\nasked for: every effect once, none lost, none unknown in silence.\n\n${table}\n`;
-  writeFileSync(new URL("../../docs/results/kill-matrix.md", import.meta.url), text);
+  const intro = `# Killed processes
+
+Each process was killed with SIGKILL at a random moment of its run; the next one went on, and may have been killed as well.
+QuickJS guests are executed again from their record; held against what the program asked for: every effect once, none lost,
+none unknown in silence. A Python process cannot be executed again: its run ends as \`crashed\`, every write that happened is
+on record as done or unknown, none happened twice, and what happened is undone once or listed for a person. \`waiting\` is
+answered by a person in its middle: QuickJS is suspended meanwhile, Python waits alive.`;
+  writeSection({ page: "kill-matrix.md", intro, section: `${guestName} on ${journalName}`, text: `${measured(`node checks/full/kill-matrix.mjs --journal ${values.journal} --guest ${values.guest} --kills ${values.kills}`)}\n\n${table}` });
 }
 if (rows.some((row) => row.faults.length > 0)) process.exitCode = 1;

@@ -1,10 +1,10 @@
 import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
 import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SimulationStores } from "../../runtime/src/run/fixtures/simulation-parts.ts";
 import { openSimulatedGate, sharedParts } from "../../runtime/src/run/fixtures/simulation-parts.ts";
 import { missingPostgres } from "./fixtures/private-postgres.ts";
 import { postgresStores } from "./fixtures/simulation-stores.ts";
-import type { PostgresStores } from "./fixtures/simulation-stores.ts";
 
 const missing = missingPostgres();
 
@@ -13,7 +13,7 @@ const everyNth = 9;
 const randomSeeds = 6;
 
 describe.skipIf(missing !== undefined)(`durable runs on PostgreSQL${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  let stores: PostgresStores;
+  let stores: SimulationStores;
   const parts = sharedParts();
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)(`durable runs on PostgreSQL${missing === 
   async function simulated(program: SimulatedProgram, plan: { readonly faults: FaultPlan; readonly seed: number }): Promise<Simulated> {
     const store = stores.store();
     try {
-      return await simulate({ program, ...plan, resumers: 1 + (plan.seed % 3), driver: parts.driver, checker: parts.checker, openGate: openSimulatedGate, openJournal: (clock) => store.open(clock), storeAtRest: () => store.atRest() });
+      return await simulate({ program, ...plan, resumers: 1 + (plan.seed % 3), driver: parts.driver, checker: parts.checker, openGate: openSimulatedGate, openJournal: (clock) => store.open(clock), ...(store.atRest === undefined ? {} : { storeAtRest: store.atRest }) });
     } finally {
       await store.remove();
     }

@@ -15,9 +15,10 @@ export { defaultSeed, defaultStartMs, jobFor, programText, startProgram, valueOf
 export type { HarnessOptions, HarnessRun, HarnessTool } from "./sandbox-driver/guest-harness.ts";
 export { simulate } from "./simulation/simulate.ts";
 export type { GateParts, Simulated, SimulationOptions } from "./simulation/simulate.ts";
-export { judge } from "./simulation/judge.ts";
+export { judge, judgeInterrupted, judgeUndone } from "./simulation/judge.ts";
+export type { ReportedWrite } from "./simulation/judge.ts";
 export { ledgerOf } from "./simulation/ledger.ts";
 export { noFaults, randomFaults } from "./simulation/faults.ts";
 export type { FaultPlan, StepRecord } from "./simulation/faults.ts";
-export { simulatedPrograms } from "./simulation/simulated-programs.ts";
+export { simulatedPrograms, waitingProgram } from "./simulation/simulated-programs.ts";
 export type { SimulatedProgram } from "./simulation/simulated-programs.ts";

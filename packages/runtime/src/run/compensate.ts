@@ -97,7 +97,7 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
   if (known.tool.compensate === undefined) return "its tool declares no way to undo it";
   if (args.clear === undefined) return "its arguments are not kept any more";
   if (before?.effectStatus === "unknown") return undoingInDoubt;
-  const output = call.ended?.result?.clear === undefined ? undefined : decodeValue(call.ended.result.clear);
+  const output = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
   const { seams, view, principal, runId, lease, lane, taskId, limits } = scope;
   const undoSeq = undoSeqFrom + seq;
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };

@@ -1,17 +1,21 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
 import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
-import { openSimulatedGate, sharedParts, sqliteStore } from "./fixtures/simulation-parts.ts";
+import { openSimulatedGate, sharedParts, sqliteStores } from "./fixtures/simulation-parts.ts";
 
 const parts = sharedParts();
-afterAll(() => parts.close());
+const stores = await sqliteStores();
+afterAll(async () => {
+  await parts.close();
+  await stores.close();
+});
 
 async function simulated(program: SimulatedProgram, plan: { readonly faults: FaultPlan; readonly seed: number }): Promise<Simulated> {
-  const store = sqliteStore();
+  const store = stores.store();
   try {
     return await simulate({ program, ...plan, resumers: 1 + (plan.seed % 3), driver: parts.driver, checker: parts.checker, openGate: openSimulatedGate, openJournal: (clock) => store.open(clock) });
   } finally {
-    store.remove();
+    await store.remove();
   }
 }
 

@@ -1,7 +1,9 @@
 import { BackgroundJob, ToolError } from "@callgate/contract";
+import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { afterEach, describe, expect, test } from "vitest";
 import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
+import type { GateInit } from "./fixtures/durable-world.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
 let close: () => Promise<unknown> = () => Promise.resolve();
@@ -167,10 +169,29 @@ describe("compensation", () => {
     expect(log).toHaveLength(2);
     await expect(gate.runs.cancel(run.runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE" });
   });
+
+  test("a run whose guest cannot be executed again is undone when its process is lost; what is in doubt is listed, and undone once a person knows", async () => {
+    const { log, tools } = shop();
+    const hang: TestTool = { name: "hang", effect: "write", handler: (_args, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))), compensate: (args, output) => { log.push(`undo hang ${JSON.stringify([args, output])}`); } };
+    const { open, entries, journal, lose } = world([...tools, hang]);
+    const alive = (): GateInit => ({ drivers: [{ ...createQuickJsDriver({ workers: 1 }), replayable: false }], defaults: { settleGraceMs: 1 } });
+    const [first, second] = [await open(alive()), await open(alive())];
+    const lost = first.run("await tools.t.a({ n: 1 }); await tools.t.hang({ n: 2 }); return 1");
+    await until(() => [...journal.runs.values()].some((run) => run.entries.filter(({ kind }) => kind === "call-issued").length === 2));
+    const [runId = ""] = journal.runs.keys();
+    lose(runId);
+    const result = await second.runs.resume(runId);
+    expect(result).toMatchObject({ status: "crashed", error: { code: "RUN_INTERRUPTED" }, effects: { done: ["t.a (call 0)"], unknown: ["t.hang (call 1, cancelled)"] }, compensation: { undone: [`${runId}.0`], remaining: [{ tool: "t.hang", why: "it is not known whether it took effect" }] } });
+    await second.runs.resolve(`${runId}.1`, { happened: true, output: "made" });
+    expect((await second.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.1`, `${runId}.0`], remaining: [] });
+    expect(log).toEqual(["do a", 'undo a [{"n":1},{"did":{"n":1}}]', 'undo hang [{"n":2},"made"]']);
+    expect(entries(runId).filter(({ kind }) => kind === "call-ended")).toHaveLength(4);
+    expect((await lost).status).toBe("running");
+  });
 });
 
 describe("workers", () => {
-  test("three workers race for thirty runs of a lost process: each is driven once more, and no write twice", async () => {
+  test("three workers race for thirty runs of a lost process: each is driven once more, and no write twice", { timeout: 300_000 }, async () => {
     const done: number[] = [];
     const { open, journal } = world([{ name: "write", effect: "write", handler: (args) => { done.push((args as { n: number }).n); return 1; } }]);
     const first = await open({ defaults: { suspendAfterMs: 0 } });

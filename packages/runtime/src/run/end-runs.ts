@@ -1,8 +1,8 @@
 import { CallgateError } from "@callgate/contract";
-import type { CallError, JournalEntry, RunRecord, RunResult } from "@callgate/contract";
+import type { CallError, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
-import { readRecordedCalls } from "./recorded-calls.ts";
+import { openEnds } from "./open-ends.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
 export interface RunEnderOptions {
@@ -41,7 +41,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       if (claimed === undefined) throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${run.status}; only a suspended run is cancelled from outside`, { details: { runId, status: run.status } });
       const scope = scopeFor(claimed.run, claimed.lease);
       const entries = await journal.readEntries(principal.tenant, runId);
-      await journal.append(claimed.lease, openEnds(entries, { atMs: clock.now(), runId }), "full");
+      await journal.append(claimed.lease, openEnds(entries, { atMs: clock.now(), message: `Run ${runId} was cancelled before the call ended` }), "full");
       const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
       const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
       await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });
@@ -58,16 +58,6 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   };
 }
 
-function withCompensation(result: RunResult, compensation: RunResult["compensation"]): RunResult {
+export function withCompensation(result: RunResult, compensation: RunResult["compensation"]): RunResult {
   return compensation === undefined ? result : { ...result, compensation, notices: [...result.notices, ...compensationText(compensation)] };
-}
-
-/** The ends of calls that a suspended run leaves open. */
-function openEnds(entries: readonly JournalEntry[], { atMs, runId }: { readonly atMs: number; readonly runId: string }): readonly JournalEntry[] {
-  return [...readRecordedCalls(entries, [])].flatMap(([seq, { issued, ended, past }]): JournalEntry[] => {
-    if (issued === undefined || ended !== undefined) return [];
-    const effectStatus = issued.effect !== "read" && past.begun ? "unknown" : "none";
-    const message = `Run ${runId} was cancelled before the call ended${effectStatus === "unknown" ? "; whether it took effect is not known" : ""}`;
-    return [{ kind: "call-ended", atMs, seq, outcome: "cancelled", effectStatus, durationMs: 0, attempts: 0, cached: false, error: { code: "CANCELLED", message, tool: issued.tool, retryable: false }, artifacts: [] }];
-  });
 }

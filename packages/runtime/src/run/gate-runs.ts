@@ -1,5 +1,5 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
-import type { EffectStatus, Gate, Journal, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
@@ -53,15 +53,16 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     },
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
-      const { effectStatus, attempt } = await doubtOf(journal, run, callId);
-      if (effectStatus !== "unknown") throw new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${effectStatus ?? "that of no call on record"}`, { details: { callId } });
+      const { known, attempt } = await doubtOf(journal, run, callId);
+      if (known !== "unknown") throw new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${known ?? "that of no call on record"}`, { details: { callId } });
       const atMs = clock.now();
       if (run.status === "running" || run.status === "suspended") {
         await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
         return;
       }
       // Nobody goes on with an ended run: what is known now is added to its record.
-      await journal.append({ runId: run.runId, epoch: run.epoch }, [{ kind: "call-resolved", atMs, seq: seqOf(callId), effectStatus: happened ? "done" : "none", how: "person", by: asker.user }], "full");
+      const settled = { callId, happened, by: asker.user, atMs, ...(output === undefined ? {} : { output: recorded(output) }) };
+      await journal.append({ runId: run.runId, epoch: run.epoch }, settledEntries(settled), "full");
     },
     async complete(callId, result, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
@@ -75,6 +76,21 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       return await durable.rollback(await must(runId, asker), signal);
     },
   };
+}
+
+interface Settled {
+  readonly callId: string;
+  readonly happened: boolean;
+  readonly output?: RecordedValue;
+  readonly by: string;
+  readonly atMs: number;
+}
+
+/** What a person knew of a write of an ended run. Its output is kept for whatever undoes it. */
+function settledEntries({ callId, happened, output, by, atMs }: Settled): readonly JournalEntry[] {
+  const [seq, effectStatus] = [seqOf(callId), happened ? ("done" as const) : ("none" as const)];
+  const late: readonly JournalEntry[] = happened && output !== undefined ? [{ kind: "call-late", atMs, seq, effectStatus, result: output }] : [];
+  return [...late, { kind: "call-resolved", atMs, seq, effectStatus, how: "person", by }];
 }
 
 function createFinder(journal: Journal) {
@@ -102,10 +118,10 @@ function seqOf(callId: string): number {
 }
 
 /** What is known of a call's effect, and how often it was settled before. */
-async function doubtOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<{ readonly effectStatus: EffectStatus | undefined; readonly attempt: number }> {
+async function doubtOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<{ readonly known: EffectStatus | undefined; readonly attempt: number }> {
   const call = readRecordedCalls(await journal.readEntries(principal.tenant, runId), []).get(seqOf(callId));
-  if (call?.issued === undefined) return { effectStatus: undefined, attempt: 0 };
+  if (call?.issued === undefined) return { known: undefined, attempt: 0 };
   const { begun, job, resolved } = call.past;
   const isOpen = begun && job === undefined && call.issued.effect !== "read";
-  return { effectStatus: call.effectStatus ?? (isOpen ? "unknown" : "none"), attempt: resolved };
+  return { known: call.effectStatus ?? (isOpen ? "unknown" : "none"), attempt: resolved };
 }

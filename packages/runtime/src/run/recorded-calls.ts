@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, EffectStatus, JournalEntry, RunSignal } from "@callgate/contract";
+import type { ApprovalQuestion, EffectStatus, JournalEntry, RecordedValue, RunSignal } from "@callgate/contract";
 import type { CallPast } from "../broker/call-past.ts";
 
 type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { kind: Kind }>;
@@ -11,6 +11,8 @@ export interface RecordedCall {
   readonly ended: Entry<"call-ended"> | undefined;
   /** The last that is known, when it ended. */
   readonly effectStatus: EffectStatus | undefined;
+  /** Its result, or the one that came later. */
+  readonly output: RecordedValue | undefined;
   /** For a call that has not ended. */
   readonly past: CallPast;
 }
@@ -20,6 +22,7 @@ interface Gathered {
   refused: boolean;
   ended?: Entry<"call-ended">;
   effectStatus?: EffectStatus;
+  output?: RecordedValue;
   begun: boolean;
   resolved: number;
   question?: ApprovalQuestion;
@@ -67,16 +70,18 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
     case "call-ended":
       call.ended = entry;
       call.effectStatus = entry.effectStatus;
+      if (entry.result !== undefined) call.output = entry.result;
       break;
     case "call-late":
       call.effectStatus = entry.effectStatus;
+      if (entry.result !== undefined) call.output = entry.result;
       break;
     case "delivered":
       break;
   }
 }
 
-function finished({ issued, refused, ended, effectStatus, begun, resolved, question, job }: Gathered, signals: readonly RunSignal[]): RecordedCall {
+function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, job }: Gathered, signals: readonly RunSignal[]): RecordedCall {
   const said = signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
   const past: CallPast = {
     issued: issued !== undefined,
@@ -86,7 +91,7 @@ function finished({ issued, refused, ended, effectStatus, begun, resolved, quest
     ...(job === undefined ? {} : { job }),
     ...(said === undefined || said.kind === "event" ? {} : { said }),
   };
-  return { issued, refused, ended, effectStatus, past };
+  return { issued, refused, ended, effectStatus, output, past };
 }
 
 interface Open {

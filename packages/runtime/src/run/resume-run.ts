@@ -2,6 +2,9 @@ import { CallgateError } from "@callgate/contract";
 import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import { compensate } from "./compensate.ts";
+import { withCompensation } from "./end-runs.ts";
+import { openEnds } from "./open-ends.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
 import { readResumePoint } from "./resume-point.ts";
@@ -74,15 +77,15 @@ export function createResumer(options: ResumerOptions): Resumer {
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
-    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, claimed, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
     if (run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
       tellResumed(scope, claimed, []);
       return await runner.restart(scope, request);
     }
     const point = orWhy(() => readResumePoint(run, entries, signals));
-    if (typeof point === "string") return await giveUp(scope, claimed, point);
+    if (typeof point === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, point);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
-    if (!driver.replayable) return await giveUp(scope, claimed, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+    if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, point.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
     if (changes.tools.length > 0 && !resuming.acceptChanges) return await refuse(scope, claimed, changes.tools);
     tellResumed(scope, claimed, [...changes.tools, ...changes.others]);
@@ -99,16 +102,24 @@ export function createResumer(options: ResumerOptions): Resumer {
     throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${run.runId} was not resumed, for what its program was checked against has changed: ${changed.join("; ")}. Nothing was performed. Resume it with acceptChanges (--accept-changes) if the program fits all the same, or cancel it.`, { details: { runId: run.runId, changes: [...changed] } });
   }
 
-  /** A run that can never go on ends here; what it did stays as it is. */
-  async function giveUp(scope: RunScope, { run }: ClaimedRun, why: string): Promise<RunResult> {
+  /** A run that can never go on ends here. What it did is undone, save where undoing may take this process down as well. */
+  async function giveUp(scope: RunScope, { run, lease, entries, undoes }: GivenUp, why: string): Promise<RunResult> {
+    const { runId, principal } = run;
+    await journal.append(lease, openEnds(entries, { atMs: clock.now(), message: `The process that ran ${runId} was lost before the call ended` }), "full");
+    const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), new AbortController().signal) : undefined;
     const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
     const endedAtMs = clock.now();
     await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
-    seams.emit({ kind: "run-ended", atMs: endedAtMs, runId: run.runId, principal: run.principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
-    return await recorded((await journal.readRun(run.principal.tenant, run.runId)) ?? { ...run, status: "crashed", error });
+    seams.emit({ kind: "run-ended", atMs: endedAtMs, runId, principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
+    return withCompensation(await recorded((await journal.readRun(principal.tenant, runId)) ?? { ...run, status: "crashed", error }), compensation);
   }
 
   return { resume, drive, recorded };
+}
+
+interface GivenUp extends ClaimedRun {
+  readonly entries: readonly JournalEntry[];
+  readonly undoes: boolean;
 }
 
 function keyOf(signal: Awaited<ReturnType<RunSeams["journal"]["readSignals"]>>[number]): string {

@@ -1,4 +1,4 @@
-import type { JournalEntry, RunRecord, RunResult } from "@callgate/contract";
+import type { EffectStatus, JournalEntry, RunRecord, RunResult } from "@callgate/contract";
 import type { Ledger } from "./ledger.ts";
 import type { SimulatedProgram } from "./simulated-programs.ts";
 
@@ -20,6 +20,39 @@ export function judge({ program, ledger, run, result, entries }: Evidence): read
   if (program.value !== undefined && JSON.stringify(value) !== JSON.stringify(program.value)) wrong.push(`it returned ${JSON.stringify(value)}, not ${JSON.stringify(program.value)}`);
   wrong.push(...ledgerFaults(program, ledger), ...undoFaults(program, ledger, result), ...recordFaults(entries));
   return wrong;
+}
+
+/** What the record of a run says of one write. */
+export interface ReportedWrite {
+  /** `plain:3` */
+  readonly name: string;
+  readonly effectStatus: EffectStatus;
+}
+
+/**
+ * A run whose guest could not be executed again and died with its process: what it did stands on record, once, as done or
+ * as unknown, and nothing that is on record as done is missing in the world.
+ */
+export function judgeInterrupted({ ledger, result, reported }: Pick<Evidence, "ledger" | "result"> & { readonly reported: readonly ReportedWrite[] }): readonly string[] {
+  const wrong: string[] = [];
+  if (result?.status !== "crashed" || result.error?.code !== "RUN_INTERRUPTED") wrong.push(`the run ended ${result?.status} (${result?.error?.code ?? ""} ${result?.error?.message ?? ""}), not crashed and RUN_INTERRUPTED`);
+  for (const { tool, n, applied } of ledger.entries) {
+    const name = `${tool}:${n}`;
+    const told = reported.filter((write) => write.name === name).map(({ effectStatus }) => effectStatus);
+    if (applied !== 1) wrong.push(`${name} happened ${applied} times`);
+    if (told.length !== 1 || told[0] === "none") wrong.push(`${name} happened, and the record says ${told.join(", ") || "nothing"}`);
+  }
+  for (const { name, effectStatus } of reported) {
+    const [tool = "", n] = name.split(":");
+    if (effectStatus === "done" && ledger.find(tool, Number(n)) === undefined) wrong.push(`${name} is on record as done and did not happen`);
+  }
+  return wrong;
+}
+
+/** After `runs rollback`: whatever happened is undone once, or is listed for a person. */
+export function judgeUndone({ ledger, result }: Pick<Evidence, "ledger" | "result">): readonly string[] {
+  const remaining = result?.compensation?.remaining.map(({ tool }) => tool) ?? [];
+  return ledger.entries.flatMap(({ tool, n, undone }) => (undone === 1 || (undone === 0 && remaining.includes(`t.${tool}`)) ? [] : [`${tool}:${n} was undone ${undone} times and is ${remaining.includes(`t.${tool}`) ? "" : "not "}listed`]));
 }
 
 function names({ entries }: Ledger): string {

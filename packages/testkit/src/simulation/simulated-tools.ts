@@ -9,8 +9,8 @@ export interface SimulatedWorld {
   readonly random: () => number;
 }
 
-const input: JsonSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
-const output: JsonSchema = { type: "object", properties: { n: { type: "integer" }, value: { type: "integer" } }, required: ["n", "value"] };
+/** Anything: a simulation opens many gates, and to compile their schemas would be most of its work. */
+const [input, output]: readonly [JsonSchema, JsonSchema] = [true, true];
 
 interface Change {
   readonly n: number;
