@@ -683,6 +683,25 @@ def run_program(source, namespace):
     return None
 
 
+class Stalled(BaseException):
+    """The program waits for what can no longer come."""
+
+
+def _new_loop():
+    """An event loop that notices when nothing can wake it: no callback, no timer, no call, no descriptor, no thread."""
+    import asyncio
+    import selectors
+
+    class Selector(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            # The one descriptor left is the loop's own, by which other threads wake it.
+            if timeout is None and len(self.get_map()) <= 1 and threading.active_count() <= 2:
+                raise Stalled()
+            return super().select(timeout)
+
+    return asyncio.SelectorEventLoop(Selector())
+
+
 _loop = None
 
 
@@ -691,11 +710,9 @@ def _evaluate(tree, mode, namespace):
     value = eval(code, namespace)
     if not code.co_flags & 0x80:  # inspect.CO_COROUTINE
         return value
-    import asyncio
-
     global _loop
     if _loop is None:
-        _loop = asyncio.new_event_loop()
+        _loop = _new_loop()
     return _loop.run_until_complete(value)
 
 
@@ -730,6 +747,8 @@ def end_of_error(error):
         return _exit_frame(error.code)
     if isinstance(error, MemoryError):
         return frame({"k": "limit", "limit": "memoryMiB"})
+    if isinstance(error, Stalled):
+        return frame({"k": "stalled"})
     told = {"name": type(error).__name__, "message": _message(error)}
     if isinstance(error, ToolError):
         told.update(name="ToolError", code=error.code, tool=error.tool, retryable=bool(error.retryable))

@@ -64,7 +64,7 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
   const pool = createGuestPool({
     warm,
     bounds: { ...launchBounds, memoryMiB: defaultLimits.memoryMiB },
-    start: (language, bounds) => startGuest({ launcher, language, bounds, mounts, environment }),
+    start: (language, bounds) => startGuest({ launcher, language, bounds, mounts, environment, artifactMiB }),
   });
   let closing: Promise<void> | undefined;
 
@@ -86,10 +86,10 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
 
   return {
     name: launcher.name,
-    languages: languages.map(({ language }) => language),
+    languages: languages.flatMap(namesOf),
     replayable,
     sessions: false,
-    artifacts: languages.some(({ kind }) => kind === "framed"),
+    artifacts: true,
     limits: enforced,
     start(job, host) {
       if (closing !== undefined) throw new CallgateError("CLOSED", "Cannot start a program: the sandbox was closed");
@@ -111,7 +111,11 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
 }
 
 function languageOf(languages: readonly GuestLanguage[], wanted: ProgramLanguage): GuestLanguage {
-  const found = languages.find(({ language }) => language === wanted);
-  if (found === undefined) throw new CallgateError("DRIVER_FAILED", `This sandbox does not run ${wanted}; it runs ${languages.map(({ language }) => language).join(", ")}`);
+  const found = languages.find((language) => namesOf(language).includes(wanted));
+  if (found === undefined) throw new CallgateError("DRIVER_FAILED", `This sandbox does not run ${wanted}; it runs ${languages.flatMap(namesOf).join(", ")}`);
   return found;
+}
+
+function namesOf({ language, also = [] }: GuestLanguage): readonly ProgramLanguage[] {
+  return [language, ...also];
 }

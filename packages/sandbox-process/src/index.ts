@@ -7,6 +7,7 @@ export { createProcessDriver, defaultSandboxBounds } from "./driver.ts";
 export type { ProcessDriverOptions, SandboxBounds } from "./driver.ts";
 export { writeFrame } from "./frames/frame-splitter.ts";
 export { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
+export { nodeLanguage } from "./language/node-language.ts";
 export type { GuestLanguage } from "./language/guest-language.ts";
 export { createBubblewrapLauncher } from "./launcher/bubblewrap/bubblewrap-launcher.ts";
 export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";

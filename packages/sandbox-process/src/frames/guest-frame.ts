@@ -1,5 +1,6 @@
 import type { GuestBuiltin, GuestConsoleEntry, GuestError, LimitName, WireValue } from "@callgate/contract";
 import { defaultLimits } from "@callgate/contract";
+import { mimeTypeOf } from "../output/mime-type.ts";
 import { FrameError } from "./frame-splitter.ts";
 import type { RawFrame } from "./frame-splitter.ts";
 
@@ -52,7 +53,7 @@ export function parseGuestFrame({ head: text, payload }: RawFrame): GuestFrame {
     case "progress":
       return { kind, message: textOf(head, "message", maxMessageChars), ...(head["fraction"] === undefined ? {} : { fraction: numberOf(head, "fraction") }) };
     case "artifact":
-      return { kind, name: textOf(head, "name", 4_096), mimeType: textOf(head, "mimeType", 200), bytes: payload };
+      return { kind, name: textOf(head, "name", 4_096), mimeType: textOf(head, "mimeType", 200) || mimeTypeOf(textOf(head, "name", 4_096)), bytes: payload };
     case "returned":
       return { kind, value: wireOf(head, payload) };
     case "threw":

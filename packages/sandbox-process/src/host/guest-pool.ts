@@ -40,8 +40,8 @@ export function createGuestPool({ warm, bounds, start }: GuestPoolOptions): Gues
 
   return {
     take(language, memoryMiB) {
-      // A framed guest lowers its own bounds when the job comes; a plain one has those it was started with.
-      const fits = language.kind === "framed" ? memoryMiB <= bounds.memoryMiB : memoryMiB === bounds.memoryMiB;
+      // Others have what they were started with.
+      const fits = language.lowersMemory === true ? memoryMiB <= bounds.memoryMiB : memoryMiB === bounds.memoryMiB;
       const ready = waiting.get(language)?.filter(({ isGone }) => !isGone) ?? [];
       const taken = fits ? ready.shift() : undefined;
       waiting.set(language, ready);

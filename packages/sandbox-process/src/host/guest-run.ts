@@ -3,6 +3,7 @@ import type { GuestFrame } from "../frames/guest-frame.ts";
 import type { GuestExit } from "../launcher/launcher.ts";
 import { createOutputCapture } from "../output/output-capture.ts";
 import type { OutputCapture } from "../output/output-capture.ts";
+import { createReportFilter } from "../output/memory-report.ts";
 import { createGuestCalls } from "./guest-calls.ts";
 import type { GuestCalls } from "./guest-calls.ts";
 import { deathEnd, exitEnd, limitEnd } from "./guest-end.ts";
@@ -23,6 +24,8 @@ export interface RunGuestOptions {
   readonly acquire: () => Promise<StartedGuest>;
   readonly artifacts: ArtifactBounds;
 }
+
+const omittedText = Buffer.from("Some files of out/ were left out: they are more than a run may bring back\n");
 
 /** A plain program's children may hold its output open; they are not waited for longer. */
 const drainMs = 100;
@@ -58,18 +61,17 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
   async function begin(): Promise<void> {
     const started = (guest = await acquire());
     const problem = await started.ready;
+    const report = createReportFilter(started.language.memoryReport);
     started.listen({
       frame: (frame) => (frame.kind === "stream" || end === undefined) && hear(frame),
-      stream: (stream, bytes) => capture.stream(stream, bytes),
+      stream: (stream, bytes) => capture.stream(stream, stream === 2 ? report.pass(bytes) : bytes),
       connection: (connection) => host.onOutput([{ kind: "connection", connection }]),
       broken: (message) => finish(brokenEnd(message)),
+      omitted: () => capture.stream(2, omittedText),
       status: (code) => whenDrained(started, () => finish(exitEnd(code))),
     });
-    const died = (exit: GuestExit): void => {
-      finish(deathEnd(exit, { limits, cpuMs: watch?.cpuMs ?? 0 }));
-      settle();
-    };
-    started.gone.then(died, () => undefined);
+    const died = (exit: GuestExit): void => finish(deathEnd({ ...exit, outOfMemory: exit.outOfMemory || report.isSeen }, { limits, cpuMs: watch?.cpuMs ?? 0 }));
+    started.gone.then(died, () => undefined).then(settle, () => undefined);
     if (end !== undefined) return started.kill();
     if (problem !== undefined) return finish({ kind: "crashed", message: problem });
     watch = watchUse({ use: () => started.use(), limits, slackMiB: slackOf(started), over: (limit) => finish(limitEnd(limit, limits)) });

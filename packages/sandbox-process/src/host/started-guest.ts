@@ -3,7 +3,9 @@ import type { GuestConnection } from "@callgate/contract";
 import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
 import { parseGuestFrame } from "../frames/guest-frame.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
-import { launchCommand } from "../language/guest-language.ts";
+import { createPlainReader } from "../frames/plain-reader.ts";
+import { mimeTypeOf } from "../output/mime-type.ts";
+import { launchCommand } from "../language/plain-boot.ts";
 import type { GuestLanguage } from "../language/guest-language.ts";
 import type { GuestExit, LaunchBounds, Launcher, Mount, ResourceUse } from "../launcher/launcher.ts";
 
@@ -12,10 +14,12 @@ export interface GuestEars {
   frame(frame: GuestFrame): void;
   /** Raw bytes of descriptor 1 or 2. */
   stream(stream: 1 | 2, bytes: Buffer): void;
-  /** A plain program's exit code. */
+  /** A plain program's exit code, after its files. */
   status(code: number): void;
   /** Something went through its way out. */
   connection(connection: GuestConnection): void;
+  /** A file was left out, because it is too large. */
+  omitted(): void;
   /** The guest broke the protocol. */
   broken(message: string): void;
 }
@@ -51,15 +55,18 @@ export interface StartOptions {
   readonly bounds: LaunchBounds;
   readonly mounts: readonly Mount[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Files of a plain program that may come back, together. */
+  readonly artifactMiB: number;
 }
 
 /** Starts an interpreter. Throws what the launcher throws. */
-export function startGuest({ launcher, language, bounds, mounts, environment }: StartOptions): StartedGuest {
+export function startGuest({ launcher, language, bounds, mounts, environment, artifactMiB }: StartOptions): StartedGuest {
   const launched = launcher.launch({
-    command: launchCommand(language),
+    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, artifactMiB }),
     ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
+    ...(language.program === undefined ? {} : { program: language.program }),
     environment: { ...language.environment, ...environment },
-    bounds,
+    bounds: { ...bounds, reservedMiB: language.reservedMiB ?? 0 },
     mounts,
   });
   const ready = Promise.withResolvers<string | undefined>();
@@ -79,7 +86,7 @@ export function startGuest({ launcher, language, bounds, mounts, environment }: 
   const framesEnd = closed(launched.frames);
   if (language.kind === "framed") readFrames(launched.frames, { onFrame: hear, onBroken: (message) => ears?.broken(message) });
   else {
-    readStatus(launched.frames, (code) => ears?.status(code));
+    readPlain(launched.frames, artifactMiB, () => ears);
     ready.resolve(undefined);
   }
   launched.onConnection?.((connection) => ears?.connection(connection));
@@ -138,14 +145,18 @@ function readFrames(frames: NodeJS.ReadableStream, { onFrame, onBroken }: { read
   });
 }
 
-function readStatus(frames: NodeJS.ReadableStream, tell: (code: number) => void): void {
-  let text = "";
-  frames.on("data", (chunk: Buffer) => {
-    if (text.length > 16) return;
-    text += chunk.toString("latin1");
-    const status = /^(\d{1,3})\n/.exec(text)?.[1];
-    if (status !== undefined) tell(Number(status));
+/** Files come in the order a file system keeps them in; they are told by name. */
+function readPlain(frames: NodeJS.ReadableStream, artifactMiB: number, ears: () => GuestEars | undefined): void {
+  const files: { readonly name: string; readonly bytes: Buffer }[] = [];
+  const reader = createPlainReader(artifactMiB * 1024 * 1024, {
+    file: (name, bytes) => files.push({ name, bytes }),
+    omitted: () => ears()?.omitted(),
+    end(code) {
+      for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) ears()?.frame({ kind: "artifact", name, mimeType: mimeTypeOf(name), bytes });
+      ears()?.status(code);
+    },
   });
+  frames.on("data", (chunk: Buffer) => reader.push(chunk));
 }
 
 function createEarlyText(): { add(bytes: Buffer): void; readonly text: string } {

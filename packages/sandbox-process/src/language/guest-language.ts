@@ -1,16 +1,24 @@
 import type { ProgramLanguage } from "@callgate/contract";
+import type { MemoryReport } from "../output/memory-report.ts";
 
 /** How programs of one language are run inside a sandbox. */
 export interface GuestLanguage {
   readonly language: ProgramLanguage;
+  /** Other names its programs come under. */
+  readonly also?: readonly ProgramLanguage[];
   /**
    * `framed`: the command speaks the guest protocol on descriptors 3 and 4; programs can call tools.
    * `plain`: the command is started with the path of the program added; its exit code is the end of the run.
    */
   readonly kind: "framed" | "plain";
-  /** Found on the PATH of the sandbox. `{guest}` is where `guestFile` is. */
+  /**
+   * Found on the PATH of the sandbox. `{guest}` is where `guestFile` is, `{program}` where `program` is, `{memoryMiB}` the
+   * memory its programs may use.
+   */
   readonly command: readonly string[];
   readonly guestFile?: URL;
+  /** See `LaunchSpec.program`. */
+  readonly program?: { readonly name: string; readonly file: string };
   readonly environment: Readonly<Record<string, string>>;
   /**
    * What all its memory may grow by beyond `memoryMiB` before the host ends it, from what the waiting interpreter uses.
@@ -19,6 +27,13 @@ export interface GuestLanguage {
   readonly growthMiB?: number;
   /** Ending of the program's file, for `plain`. */
   readonly extension?: string;
+  /** True where the guest lowers its own memory when the job comes; others have what they were started with. */
+  readonly lowersMemory?: boolean;
+  /** See `LaunchBounds.reservedMiB`. */
+  readonly reservedMiB?: number;
+  readonly memoryReport?: MemoryReport;
+  /** How it keeps state from block to block; undefined where it cannot. */
+  readonly session?: "frames" | "shell";
 }
 
 /** CPython 3.9 or newer, standard library only. Figures of matplotlib need no screen; one thread a library is enough for one core. */
@@ -28,19 +43,9 @@ export const pythonLanguage: GuestLanguage = {
   command: ["python3", "-I", "-u", "-X", "utf8", "{guest}"],
   guestFile: new URL("../../guests/callgate_guest.py", import.meta.url),
   environment: { MPLBACKEND: "Agg", OPENBLAS_NUM_THREADS: "1", OMP_NUM_THREADS: "1" },
+  lowersMemory: true,
+  session: "frames",
 };
 
 /** Bash without start-up files; programs call no tools. */
-export const shellLanguage: GuestLanguage = { language: "shell", kind: "plain", command: ["bash", "--noprofile", "--norc"], environment: {}, extension: "sh" };
-
-/**
- * Runs a plain program. The text comes on descriptor 3 and ends with it; output goes through `cat`, because what Node
- * gives a child are sockets, which a program cannot open again as /dev/stdout; the exit code goes to descriptor 4. The text
- * is no file of the working folder, which may be a user's.
- */
-const plainBoot = 'file="${TMPDIR:-.}/$1"; shift; cat <&3 >"$file" && { { { "$@" "$file" 3<&- 4>&- 7>&- </dev/null; echo "$?" >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }';
-
-/** The command that a launcher starts for a language. */
-export function launchCommand({ kind, command, extension }: GuestLanguage): readonly string[] {
-  return kind === "framed" ? command : ["/bin/sh", "-c", plainBoot, "sh", `program.${extension ?? "txt"}`, ...command];
-}
+export const shellLanguage: GuestLanguage = { language: "shell", kind: "plain", command: ["bash", "--noprofile", "--norc"], environment: {}, extension: "sh", session: "shell" };

@@ -23,6 +23,11 @@ export interface LaunchBounds {
   readonly workspaceMiB: number;
   readonly workspaceFiles: number;
   readonly openFiles: number;
+  /**
+   * What an interpreter sets aside without using it, beside `memoryMiB`, where a bound counts that: V8 reserves hundreds
+   * of MiB. Default 0.
+   */
+  readonly reservedMiB?: number;
 }
 
 /** What to start. Descriptor 3 brings commands, 4 takes frames; 0 is empty, 1 and 2 are output. */

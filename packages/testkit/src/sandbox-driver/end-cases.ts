@@ -46,8 +46,9 @@ export const endCases: readonly DriverCase[] = [
   ...bombs.map(
     ({ what, body, ends }): DriverCase => ({
       name: `code-mode 6: ${what} ends at a named limit and the host's loop goes on turning`,
+      needs: "replayable",
       timeoutMs: 30_000,
-      async run(driver) {
+      async run({ driver }) {
         const run = startProgram(driver, body, { limits: { cpuMs: 400, memoryMiB: 64 } });
         const { ticks, durationMs } = await ticksDuring(run.ended);
         const end = await run.ended;
@@ -62,21 +63,23 @@ export const endCases: readonly DriverCase[] = [
   ),
   {
     name: "CPU time does not count waiting (code-mode 4)",
-    async run(driver) {
+    async run({ driver }) {
       deepStrictEqual(await valueOf(driver, `for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 60)); return 1`, { limits: { cpuMs: 100 } }), 1);
     },
   },
   {
     name: "CPU time adds up over the stretches of a run",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const end = await endOf(driver, `for (;;) { for (let i = 0; i < 20000; i++); await tools.demo.echo(1) }`, { limits: { cpuMs: 150 } });
       ok(end.kind === "limit" && end.limit === "cpuMs" && end.limitValue === 150);
     },
   },
   {
     name: "guests that compute for long keep no other from running, not even one of their own thread",
+    needs: "replayable",
     timeoutMs: 120_000,
-    async run(driver) {
+    async run({ driver }) {
       const waiting = Array.from({ length: 12 }, () => startProgram(driver, `let n = 0; for (let i = 0; i < 3; i++) n += (await tools.demo.echo({ i })).i; return n`, { byHand: true }));
       for (const run of waiting) await run.issued(1);
       const spinners = Array.from({ length: 2 }, () => startProgram(driver, "while (true) {}", { limits: { cpuMs: 1e9 } }));
@@ -96,7 +99,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "arguments over argumentBytes are not sent: the program gets LIMIT_EXCEEDED",
-    async run(driver) {
+    async run({ driver }) {
       const run = startProgram(driver, `try { await tools.demo.echo({ blob: "A".repeat(5000) }) } catch (error) { return [error instanceof ToolError, error.code, error.tool, error.details] }`, { limits: { argumentBytes: 1000 } });
       const end = await run.ended;
       ok(end.kind === "returned");
@@ -108,14 +111,14 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "a result over callResultBytes is an error of that call",
-    async run(driver) {
+    async run({ driver }) {
       const value = await valueOf(driver, `try { return await tools.demo.big({}) } catch (error) { return [error.code, error.details.limit] }`, { limits: { callResultBytes: 1000 }, tools: { "demo.big": () => "x".repeat(2000) } });
       deepStrictEqual(value, ["LIMIT_EXCEEDED", "callResultBytes"]);
     },
   },
   {
     name: "a value over resultBytes ends the run at that limit",
-    async run(driver) {
+    async run({ driver }) {
       const end = await endOf(driver, `return "x".repeat(5000)`, { limits: { resultBytes: 1000 } });
       ok(end.kind === "limit" && end.limit === "resultBytes" && end.limitValue === 1000);
       const wide = await endOf(driver, `return "€".repeat(400)`, { limits: { resultBytes: 1000 } });
@@ -124,7 +127,8 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "console output beyond consoleBytes is counted and dropped",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `for (let i = 0; i < 100; i++) console.log("x".repeat(99)); return 1`, { limits: { consoleBytes: 1000 } });
       deepStrictEqual((await run.ended).kind, "returned");
       const printed = run.outputs.filter((output) => output.kind === "console");
@@ -134,7 +138,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "what was printed before a limit is still told",
-    async run(driver) {
+    async run({ driver }) {
       const run = startProgram(driver, `console.log("before"); text("also"); while (true) {}`, { limits: { cpuMs: 100 } });
       await run.ended;
       deepStrictEqual(run.outputs, [{ kind: "console", entry: { level: "log", text: "before" } }, { kind: "text", text: "also" }]);
@@ -143,7 +147,7 @@ export const endCases: readonly DriverCase[] = [
   {
     name: "cancel ends a guest within 500 ms, whatever it does, and may be repeated",
     timeoutMs: 30_000,
-    async run(driver) {
+    async run({ driver }) {
       for (const body of ["await tools.demo.echo(1)", "while (true) {}", "const spin = () => Promise.resolve().then(spin); spin(); await new Promise(() => {})", "return /^(a+)+$/.test('a'.repeat(50) + 'b')"]) {
         const run = startProgram(driver, body, { byHand: true });
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -160,7 +164,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "code-mode 9: nothing is silently nothing: a pending promise is stalled, a thrown non-error is an error",
-    async run(driver) {
+    async run({ driver }) {
       deepStrictEqual(await endOf(driver, `await new Promise(() => {})`), { kind: "stalled" });
       deepStrictEqual(await endOf(driver, `const id = setTimeout(() => {}, 1e6); clearTimeout(id); await new Promise(() => {})`), { kind: "stalled" });
       const thrown = await endOf(driver, `throw { code: 1 }`);
@@ -175,7 +179,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "an error crosses with name, message and its place in the executed text",
-    async run(driver) {
+    async run({ driver }) {
       const end = await endOf(driver, `const a = 1;\n  null.field;`);
       ok(end.kind === "threw" && end.error.name === "TypeError" && end.error.line === 3 && (end.error.column ?? 0) >= 3, JSON.stringify(end));
       const syntax = await endOf(driver, `return [1, 2`);
@@ -184,7 +188,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "a tool's error is a ToolError with code, tool, retryable and details, and keeps them uncaught, at the call's place",
-    async run(driver) {
+    async run({ driver }) {
       const tools = { "shop.buy": () => { throw Object.assign(new Error("Sold out"), { code: "SOLD_OUT", retryable: true, details: { left: 0 } }); } };
       const caught = await valueOf(driver, `try { await tools.shop.buy({}) } catch (e) { return [e instanceof ToolError, e instanceof Error, e.name, e.code, e.tool, e.retryable, e.details, e.message] }`, { tools });
       deepStrictEqual(caught, [true, true, "ToolError", "SOLD_OUT", "shop.buy", true, { left: 0 }, "Sold out"]);
@@ -196,7 +200,7 @@ export const endCases: readonly DriverCase[] = [
   },
   {
     name: "an unknown tool or namespace is TOOL_NOT_FOUND with the nearest name; `then` and its like are not tools",
-    async run(driver) {
+    async run({ driver }) {
       const near = await endOf(driver, `await tools.demo.ecko({})`);
       ok(near.kind === "threw" && near.error.code === "TOOL_NOT_FOUND" && near.error.message.includes('"echo"'), JSON.stringify(near));
       const space = await endOf(driver, `await tools.demmo.echo({})`);

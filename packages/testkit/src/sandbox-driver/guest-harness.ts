@@ -1,5 +1,8 @@
 import { decodeValue, defaultLimits, encodeValue } from "@callgate/contract";
-import type { GuestCall, GuestCompletion, GuestEnd, GuestError, GuestJob, GuestOutput, GuestRun, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { GuestCall, GuestCompletion, GuestEnd, GuestError, GuestHost, GuestJob, GuestOutput, GuestRun, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { DriverWorld } from "./driver-case.ts";
+import type { ProgramName } from "./programs.ts";
+import { languageOfDialect, programIn } from "./programs.ts";
 
 /** A tool of the harness. What it throws crosses as a ToolError with the thrown object's `code` and `message`. */
 export type HarnessTool = (args: unknown) => unknown;
@@ -39,13 +42,17 @@ export function programText(body: string): string {
 }
 
 export function jobFor(body: string, options: HarnessOptions = {}): GuestJob {
+  return jobOf({ language: "javascript", code: programText(body) }, options);
+}
+
+function jobOf({ language, code }: Pick<GuestJob, "language" | "code">, options: HarnessOptions): GuestJob {
   const names = Object.keys(options.tools ?? { "demo.echo": 0 }).map((name) => name.split("."));
   const namespaces = [...new Set(names.map(([namespace = ""]) => namespace))];
   const modules = namespaces.map((namespace) => ({ namespace, tools: names.filter((name) => name[0] === namespace).map((name) => name[1] ?? "") }));
   return {
     runId: "run-1",
-    language: "javascript",
-    code: programText(body),
+    language,
+    code,
     modules,
     modulesDigest: JSON.stringify(modules),
     seed: options.seed ?? defaultSeed,
@@ -54,8 +61,41 @@ export function jobFor(body: string, options: HarnessOptions = {}): GuestJob {
   };
 }
 
-/** Runs a program. Tools answer at once, timers after their delay; each completion is a millisecond later than the last. */
+/** Runs the body of a JavaScript program. Tools answer at once, timers after their delay; each completion is a millisecond later than the last. */
 export function startProgram(driver: SandboxDriver, body: string, options: HarnessOptions = {}): HarnessRun {
+  return startJob(driver, jobFor(body, options), options);
+}
+
+/** Runs a program of the table. */
+export function startNamed({ driver, dialect }: DriverWorld, name: ProgramName, options: HarnessOptions = {}): HarnessRun {
+  const text = programIn(dialect, name) ?? "";
+  const language = languageOfDialect[dialect];
+  return startJob(driver, jobOf({ language, code: language === "javascript" ? programText(text) : text }, options), options);
+}
+
+/** The value a program of the table returned. Throws when it ended otherwise. */
+export async function valueOfNamed(world: DriverWorld, name: ProgramName, options: HarnessOptions = {}): Promise<unknown> {
+  const end = await startNamed(world, name, options).ended;
+  if (end.kind !== "returned") throw new Error(`${name} ended ${JSON.stringify(end)}`);
+  return decodeValue(end.value);
+}
+
+/** The line of the executed text that a line of a table's program is. */
+export function lineOf({ dialect }: DriverWorld, line: number): number {
+  return languageOfDialect[dialect] === "javascript" ? line + 1 : line;
+}
+
+/** All that was printed on one level, or on all. */
+export function printed({ outputs }: HarnessRun, level?: "log" | "error"): string {
+  return outputs.flatMap((output) => (output.kind === "console" && (level === undefined || output.entry.level === level) ? [output.entry.text] : [])).join("\n");
+}
+
+/** What a guest can be started by: a driver, or a session. */
+interface Starter {
+  start(job: GuestJob, host: GuestHost): GuestRun;
+}
+
+function startJob(driver: Starter, job: GuestJob, options: HarnessOptions): HarnessRun {
   const tools = options.tools ?? { "demo.echo": (args) => args };
   const calls: GuestCall[] = [];
   const lateCalls: GuestCall[] = [];
@@ -82,7 +122,7 @@ export function startProgram(driver: SandboxDriver, body: string, options: Harne
       complete(call.seq, { kind: "error", error: toolError(thrown, call.kind === "tool" ? call.tool : call.name) });
     }
   };
-  const run = driver.start(jobFor(body, options), {
+  const run = driver.start(job, {
     onCalls(issued) {
       (isEnded ? lateCalls : calls).push(...issued);
       for (const waiter of waiters.filter(({ count }) => calls.length >= count)) waiter.resolve();

@@ -50,8 +50,9 @@ async function endAll(driver: SandboxDriver, programs: readonly string[]): Promi
 export const isolationCases: readonly DriverCase[] = [
   {
     name: "nothing of a run is visible in the next one, whatever it did",
+    needs: "replayable",
     timeoutMs: 120_000,
-    async run(driver) {
+    async run({ driver }) {
       const clean = await valueOf(driver, probe);
       for (const program of hostilePrograms) {
         const hostile = startProgram(driver, program, { limits });
@@ -64,8 +65,9 @@ export const isolationCases: readonly DriverCase[] = [
   },
   {
     name: "nothing of a run is visible in one that runs at the same time",
+    needs: "replayable",
     timeoutMs: 60_000,
-    async run(driver) {
+    async run({ driver }) {
       const clean = await valueOf(driver, probe);
       const hostile = endAll(driver, hostilePrograms);
       const values = await Promise.all(Array.from({ length: 10 }, () => valueOf(driver, probe)));
@@ -75,7 +77,8 @@ export const isolationCases: readonly DriverCase[] = [
   },
   {
     name: "a guest reaches nothing of the host through constructors, globals or errors",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const reach = `
         const probe = "return typeof process + typeof require + typeof Deno";
         const from = [(() => {}), (async () => {}), (function* () {}), tools.demo.echo, console.log, setTimeout, ToolError];
@@ -90,7 +93,7 @@ export const isolationCases: readonly DriverCase[] = [
   },
   {
     name: "the host's own objects are untouched by what a guest sends",
-    async run(driver) {
+    async run({ driver }) {
       const own = Object.getOwnPropertyNames(Object.prototype).length;
       await valueOf(driver, `await tools.demo.echo(JSON.parse('{"__proto__": {"polluted": 1}}')); await tools.demo.echo({ constructor: { prototype: { polluted: 1 } } }); return JSON.parse('{"__proto__": {"polluted": 1}}')`);
       deepStrictEqual(Object.getOwnPropertyNames(Object.prototype).length, own);

@@ -33,8 +33,9 @@ export const valueCases: readonly DriverCase[] = [
   {
     name: "code-mode 13: values come out of a program unchanged, or not at all",
     timeoutMs: 60_000,
-    async run(driver) {
-      for (const [source, value] of valueTable) sameValue(await valueOf(driver, `return ${source}`), value, source);
+    async run({ driver }) {
+      const values = (await valueOf(driver, `return [${valueTable.map(([source]) => source).join(", ")}]`)) as readonly unknown[];
+      for (const [index, [source, value]] of valueTable.entries()) sameValue(values[index], value, source);
       for (const source of unsupported) {
         const end = await startProgram(driver, `return { x: [${source}] }`).ended;
         ok(source.startsWith("Promise") || (end.kind === "threw" && end.error.code === "VALUE_UNSUPPORTED" && end.error.message.includes("/x/0")), `${source} ended ${JSON.stringify(end)}`);
@@ -44,12 +45,13 @@ export const valueCases: readonly DriverCase[] = [
   {
     name: "code-mode 13: values go to a tool and come back unchanged",
     timeoutMs: 60_000,
-    async run(driver) {
-      for (const [source, value] of valueTable) {
-        let seen: unknown;
-        const tools = { "demo.echo": (args: unknown) => { seen = (args as { x: unknown }).x; return seen; } };
-        sameValue(await valueOf(driver, `return await tools.demo.echo({ x: ${source} })`, { tools }), value, source);
-        sameValue(seen, value, source);
+    async run({ driver }) {
+      const seen: unknown[] = [];
+      const tools = { "demo.echo": (args: unknown) => { seen.push((args as { x: unknown }).x); return seen.at(-1); } };
+      const values = (await valueOf(driver, `const out = []; for (const make of [${valueTable.map(([source]) => `() => (${source})`).join(", ")}]) out.push(await tools.demo.echo({ x: make() })); return out`, { tools })) as readonly unknown[];
+      for (const [index, [source, value]] of valueTable.entries()) {
+        sameValue(values[index], value, source);
+        sameValue(seen[index], value, source);
       }
       for (const source of unsupported) {
         const run = startProgram(driver, `try { await tools.demo.echo({ x: [${source}] }); return "sent" } catch (error) { return [error.code, error.tool, error.details.path] }`);
@@ -63,7 +65,7 @@ export const valueCases: readonly DriverCase[] = [
   {
     name: "code-mode 14: a large result is workable in the program",
     timeoutMs: 60_000,
-    async run(driver) {
+    async run({ driver }) {
       const rows = Array.from({ length: 50_000 }, (_, id) => ({ id, region: `r${id % 7}`, amount: id % 100 }));
       const value = await valueOf(driver, `const rows = await tools.demo.rows({}); const sums = {}; for (const { region, amount } of rows) sums[region] = (sums[region] ?? 0) + amount; return [rows.length, Object.keys(sums).length]`, { tools: { "demo.rows": () => rows } });
       deepStrictEqual(value, [50_000, 7]);
@@ -72,7 +74,7 @@ export const valueCases: readonly DriverCase[] = [
   {
     name: "a result that does not fit the guest's memory is an error of the call, or the memory limit",
     timeoutMs: 60_000,
-    async run(driver) {
+    async run({ driver }) {
       const rows = Array.from({ length: 400_000 }, (_, id) => ({ id, text: `row number ${id}` }));
       const end = await startProgram(driver, `try { return (await tools.demo.rows({})).length } catch (error) { return error.code }`, { tools: { "demo.rows": () => rows }, limits: { memoryMiB: 24 } }).ended;
       ok((end.kind === "returned" && (end.value.json.includes("VALUE_TOO_LARGE") || end.value.json.includes("LIMIT_EXCEEDED"))) || (end.kind === "limit" && end.limit === "memoryMiB"), JSON.stringify(end));
@@ -84,16 +86,18 @@ export const valueCases: readonly DriverCase[] = [
 export const lifeCases: readonly DriverCase[] = [
   {
     name: "start may be called any number of times at once; what does not fit waits",
+    needs: "replayable",
     timeoutMs: 60_000,
-    async run(driver) {
+    async run({ driver }) {
       const values = await Promise.all(Array.from({ length: 300 }, (_, i) => valueOf(driver, `return (await tools.demo.echo({ i: ${i} })).i`)));
       deepStrictEqual(values, Array.from({ length: 300 }, (_, i) => i));
     },
   },
   {
     name: "code-mode 5: after 100 hung runs the next is good, and neither memory nor handles have grown",
+    needs: "replayable",
     timeoutMs: 120_000,
-    async run(driver) {
+    async run({ driver }) {
       const hang = async (count: number): Promise<void> => {
         const runs = Array.from({ length: count }, () => startProgram(driver, `const kept = new Array(1e4).fill("x"); await tools.demo.echo({ n: 1 }); return kept.length`, { byHand: true }));
         for (const run of runs) await run.issued(1);
@@ -113,7 +117,7 @@ export const lifeCases: readonly DriverCase[] = [
   },
   {
     name: "close cancels every guest, may be repeated, and nothing starts after it",
-    async run(driver) {
+    async run({ driver }) {
       const runs = ["await tools.demo.echo(1)", "while (true) {}", "await new Promise((resolve) => setTimeout(resolve, 1e6))"].map((body) => startProgram(driver, body, { byHand: true }));
       await runs[0]?.issued(1);
       await Promise.all([driver.close(), driver.close()]);

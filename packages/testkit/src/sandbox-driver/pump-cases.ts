@@ -14,7 +14,8 @@ const twoBranches = `
 export const pumpCases: readonly DriverCase[] = [
   {
     name: "calls arrive in issue order and seq counts them without a gap, timers and built-ins too",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `tools.demo.echo({ n: 0 }); setTimeout(() => {}, 7); tools.search("x", { limit: 2 }); tools.describe("demo.echo"); results.read("result://a/1", { path: "/x" }); await tools.demo.echo({ n: 5 })`, { byHand: true });
       await run.issued(6);
       deepStrictEqual(run.calls.map((call) => call.seq), [0, 1, 2, 3, 4, 5]);
@@ -26,7 +27,7 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "completions of one delivery are taken one at a time, in order, the guest running until it blocks between two",
-    async run(driver) {
+    async run({ driver }) {
       const run = startProgram(driver, twoBranches, { byHand: true });
       await run.issued(2);
       run.run.deliver([1, 0].map((seq, index) => ({ seq, atMs: defaultStartMs + index, result: { kind: "value", value: encodeValue(`r${seq}`) } })));
@@ -39,7 +40,8 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "a stretch is acknowledged after its calls, also when it issues none",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `await Promise.all([tools.demo.echo(1), tools.demo.echo(2)]); return 1`, { byHand: true });
       await run.issued(2);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -53,8 +55,9 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "code-mode 8: the same program, seed, clock and completions give the same calls, whatever the real latencies",
+    needs: "replayable",
     timeoutMs: 60_000,
-    async run(driver) {
+    async run({ driver }) {
       const program = `const out = []; await Promise.all(Array.from({ length: 20 }, async (_, i) => { const r = await tools.demo.echo({ i, random: Math.random() }); out.push([r.i, Date.now(), Math.random()]); await tools.demo.echo({ after: r.i }); })); return [out, crypto.randomUUID()]`;
       const order = Array.from({ length: 20 }, (_, index) => (index * 7) % 20);
       const once = async (pauseAt: number): Promise<unknown> => {
@@ -74,7 +77,8 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "the guest's clock is startMs, then the time of the last delivered completion, in every form of Date",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `const a = [Date.now(), +new Date(), new Date().toISOString(), Date(), new Date().getTimezoneOffset()]; await tools.demo.echo(1); for (let i = 0; i < 1e5; i++); return [a, Date.now(), new Date().toISOString(), Date()]`, { byHand: true, startMs: 1_000 });
       await run.issued(1);
       run.answer(0, null, 86_400_000);
@@ -85,7 +89,8 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "random numbers come from the seed alone",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const program = `return [Math.random(), Math.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint8Array(8))]]`;
       const first = await valueOf(driver, program);
       deepStrictEqual(await valueOf(driver, program), first);
@@ -95,7 +100,8 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "timers are calls: they fire when answered, clearTimeout keeps them from it, an interval asks again",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `const log = []; const dropped = setTimeout(() => log.push("dropped"), 1); clearTimeout(dropped); await new Promise((resolve) => { let n = 0; const id = setInterval((x) => { log.push(x + n); n += 1; if (n === 3) { clearInterval(id); resolve(); } }, 5, "tick"); }); return log`, { byHand: true });
       await run.issued(2);
       deepStrictEqual(run.calls.map((call) => call.kind === "timer" && call.delayMs), [1, 5]);
@@ -113,7 +119,7 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "calls are really concurrent: twenty at once are all issued before the first is answered",
-    async run(driver) {
+    async run({ driver }) {
       const run = startProgram(driver, `return (await Promise.all(Array.from({ length: 20 }, (_, i) => tools.demo.echo({ i })))).length`, { byHand: true });
       await run.issued(20);
       for (let seq = 19; seq >= 0; seq--) run.answer(seq, null);
@@ -123,7 +129,8 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "an un-awaited call is issued; work after the program's value is not executed",
-    async run(driver) {
+    needs: "replayable",
+    async run({ driver }) {
       const run = startProgram(driver, `tools.demo.echo({ n: 1 }); setTimeout(() => tools.demo.echo({ n: 2 }), 0); Promise.resolve().then(() => tools.demo.echo({ n: 3 })); return "value"`, { byHand: true });
       const end = await run.ended;
       ok(end.kind === "returned" && end.value.json === '"value"');
@@ -135,7 +142,7 @@ export const pumpCases: readonly DriverCase[] = [
   },
   {
     name: "a completion for a call that was not issued is a fault of the host and ends the guest as crashed",
-    async run(driver) {
+    async run({ driver }) {
       const run = startProgram(driver, `await tools.demo.echo(1)`, { byHand: true });
       await run.issued(1);
       run.answer(5, null);

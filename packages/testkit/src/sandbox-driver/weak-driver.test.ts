@@ -56,7 +56,7 @@ const mustFail = [
 describe("testSandboxDriver", () => {
   test.each(mustFail.map(({ name, run }) => [name, run] as const))("fails a weak driver: %s", async (_name, run) => {
     const timeout = new Promise((_resolve, reject) => setTimeout(() => reject(new Error("never ended")), 1_500));
-    await expect(Promise.race([run(weakDriver()), timeout])).rejects.toThrow();
+    await expect(Promise.race([run({ driver: weakDriver(), dialect: "javascript" }), timeout])).rejects.toThrow();
   });
 
   test("fails a weak driver: nothing of a run is visible in the next one", async () => {

@@ -122,7 +122,7 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const { tools, files, user } = host;
   const { workspaceMiB, workspaceFiles } = spec.bounds;
   if (spec.door !== undefined && user !== undefined) chownSync(dirname(spec.door), user.uid, user.gid);
-  const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile));
+  const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile).replaceAll("{program}", inside.program));
   const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", `${workspaceMiB}`, `${workspaceFiles}`, tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...limitArguments(spec.bounds, tools.prlimit), ...command];
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
   const opened = [files.seccomp.open(), files.passwd.open(), files.group.open(), ...(guestFile === undefined ? [] : [guestFile])];
@@ -165,8 +165,8 @@ function watch(child: ChildProcess, group: ControlGroup | undefined): LaunchedGu
     exited,
     use: () => group?.use() ?? useOf(tree()),
     interrupt() {
-      // bubblewrap, its first process inside, then the guest.
-      signalOne(tree()[2], "SIGINT");
+      // bubblewrap and its first process inside are not the guest's; everything after them is.
+      for (const pid of tree().slice(2)) signalOne(pid, "SIGINT");
     },
     kill() {
       // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:

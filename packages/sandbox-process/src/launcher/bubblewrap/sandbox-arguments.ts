@@ -3,7 +3,7 @@ import { doorPath } from "../launcher.ts";
 import type { LaunchBounds, LaunchSpec, Mount } from "../launcher.ts";
 
 /** Where things are inside. */
-export const inside = { workspace: "/workspace", guestFile: "/run/callgate/guest" } as const;
+export const inside = { workspace: "/workspace", guestFile: "/run/callgate/guest.mjs", program: "/run/callgate/program" } as const;
 
 /** Descriptors that bubblewrap reads and closes; 3 and 4 go on to the guest. */
 export const descriptors = { arguments: 5, seccomp: 6, passwd: 7, group: 8, guestFile: 9 } as const;
@@ -42,6 +42,7 @@ export function sandboxArguments(spec: LaunchSpec): string[] {
     "--bind", bounded.workspace, inside.workspace,
     ...(spec.guestFile === undefined ? [] : ["--perms", "0444", "--ro-bind-data", `${descriptors.guestFile}`, inside.guestFile]),
     ...(spec.door === undefined ? [] : ["--bind", spec.door, doorPath]),
+    ...(spec.program === undefined ? [] : ["--ro-bind", spec.program.file, inside.program]),
     ...spec.mounts.flatMap(mount),
     "--remount-ro", "/dev", "--remount-ro", "/",
     "--chdir", inside.workspace,
@@ -49,9 +50,9 @@ export function sandboxArguments(spec: LaunchSpec): string[] {
 }
 
 /** The limits every process inside has, set inside: set outside they would count all processes of the uid. */
-export function limitArguments({ memoryMiB, processes, workspaceMiB, openFiles }: LaunchBounds, prlimit: string): string[] {
+export function limitArguments({ memoryMiB, reservedMiB = 0, processes, workspaceMiB, openFiles }: LaunchBounds, prlimit: string): string[] {
   const mebibyte = 1024 * 1024;
-  return [prlimit, `--data=${memoryMiB * mebibyte}`, `--nproc=${processes}`, `--fsize=${workspaceMiB * mebibyte}`, `--nofile=${openFiles}`, "--core=0", "--"];
+  return [prlimit, `--data=${(memoryMiB + reservedMiB) * mebibyte}`, `--nproc=${processes}`, `--fsize=${workspaceMiB * mebibyte}`, `--nofile=${openFiles}`, "--core=0", "--"];
 }
 
 /**

@@ -24,12 +24,12 @@ export function createUnsafeLocalLauncher(): Launcher {
   return {
     name: "local-unsafe",
     probe: () => Promise.resolve(process.platform === "win32" ? { kind: "unavailable", reason: "Windows has no process groups", fix: "use a container" } : { kind: "ready", missing: ["network: open", "files: all of this user's", "processes: unbounded", "memory: unbounded", "privileges: this user's"] }),
-    launch({ command, guestFile, environment, mounts, door }) {
+    launch({ command, guestFile, program: hostProgram, environment, mounts, door }) {
       if (door !== undefined) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot hold sandbox.network: its programs reach all this user reaches. Remove sandbox.network, or use bubblewrap");
       if (mounts.length > 0) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot mount: its programs see all files of this user as they are. Remove sandbox.mounts, or use bubblewrap");
       const folder = mkdtempSync(join(tmpdir(), "callgate-local-"));
       const mark = randomUUID();
-      const [program = "", ...args] = command.map((part) => (guestFile === undefined ? part : part.replaceAll("{guest}", fileURLToPath(guestFile))));
+      const [program = "", ...args] = command.map((part) => part.replaceAll("{guest}", guestFile === undefined ? "" : fileURLToPath(guestFile)).replaceAll("{program}", hostProgram?.file ?? ""));
       const child = spawn(program, args, {
         cwd: folder,
         detached: true,
@@ -64,7 +64,9 @@ function watch(child: ChildProcess, { folder, mark }: { readonly folder: string;
     ...streamsOf(child),
     exited,
     use: () => (child.pid === undefined || child.exitCode !== null ? undefined : useOf(processTree(child.pid))),
-    interrupt: () => void child.kill("SIGINT"),
+    interrupt() {
+      if (child.pid !== undefined && child.exitCode === null) for (const pid of processTree(child.pid)) signalOne(pid, "SIGINT");
+    },
     kill,
   };
 }
