@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename } from "node:path/posix";
 import ts from "typescript";
 import { declarationFile } from "./declaration-file.ts";
 import type { Environment } from "./environment.ts";
 import { guestLibText } from "./guest-lib.ts";
+import { readLanguageLibs } from "./language-lib.ts";
 
 /** How a program is read: TypeScript, or JavaScript with the leniency TypeScript has for it. */
 export type Flavour = "ts" | "js";
@@ -26,14 +25,10 @@ export interface Compiler {
 const guestLibName = "/guest-lib.d.ts";
 const libFolder = "/lib";
 
-/** What the guest has beyond ES2023, one by one: parts of ES2024 and later that its engine lacks must stay unknown to the check. */
-const laterLibs = ["es2024.collection", "es2024.object", "es2024.promise", "es2024.string", "es2025.collection", "es2025.iterator", "es2025.promise", "es2025.regexp"];
-
 const sharedOptions: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   module: ts.ModuleKind.ESNext,
   moduleDetection: ts.ModuleDetectionKind.Force,
-  lib: ["lib.es2023.d.ts", ...laterLibs.map((name) => `lib.${name}.d.ts`)],
   types: [],
   noEmit: true,
   noResolve: true,
@@ -59,23 +54,20 @@ const programName: Readonly<Record<Flavour, string>> = { ts: "/program.ts", js: 
 
 /** Keeps parsed and bound declarations, and the last program of each flavour, so that a check costs what the program costs. */
 export function createCompiler(): Compiler {
-  const realLibFolder = dirname(createRequire(import.meta.url).resolve("typescript"));
-  const libs = new Map<string, ts.SourceFile | undefined>();
+  const libs = [...readLanguageLibs()].map(([name, text]) => declarationFile(`${libFolder}/${name}`, text));
+  const lib = libs.map(({ fileName }) => basename(fileName));
   const guestLib = declarationFile(guestLibName, guestLibText);
   const last: Partial<Record<Flavour, ts.Program>> = {};
-
-  const readLib = (fileName: string): ts.SourceFile | undefined => {
-    if (!libs.has(fileName)) libs.set(fileName, declarationFile(fileName, readFileSync(join(realLibFolder, fileName.slice(libFolder.length + 1)), "utf8")));
-    return libs.get(fileName);
-  };
 
   return {
     parse: (text, flavour) => ts.createSourceFile(programName[flavour], text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, true, flavour === "ts" ? ts.ScriptKind.TS : ts.ScriptKind.JS),
     compile(file, flavour, environment) {
       const files = new Map<string, ts.SourceFile>([[guestLibName, guestLib], [programName[flavour], file]]);
       for (const declarations of environment.files) files.set(declarations.fileName, declarations);
+      const rootNames = [...files.keys()];
+      for (const declarations of libs) files.set(declarations.fileName, declarations);
       const host: ts.CompilerHost = {
-        getSourceFile: (fileName) => files.get(fileName) ?? (fileName.startsWith(`${libFolder}/`) ? readLib(fileName) : undefined),
+        getSourceFile: (fileName) => files.get(fileName),
         getDefaultLibFileName: () => `${libFolder}/lib.d.ts`,
         getDefaultLibLocation: () => libFolder,
         getCurrentDirectory: () => "/",
@@ -88,7 +80,7 @@ export function createCompiler(): Compiler {
         writeFile: () => undefined,
       };
       // The module indicator is what makes the file a module; `force` is applied by the program only when it parses itself.
-      const program = ts.createProgram({ rootNames: [...files.keys()], options: optionsOf[flavour], host, ...(last[flavour] === undefined ? {} : { oldProgram: last[flavour] }) });
+      const program = ts.createProgram({ rootNames, options: { ...optionsOf[flavour], lib }, host, ...(last[flavour] === undefined ? {} : { oldProgram: last[flavour] }) });
       last[flavour] = program;
       return { program, checker: program.getTypeChecker(), file, flavour };
     },

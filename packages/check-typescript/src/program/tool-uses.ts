@@ -56,8 +56,8 @@ export function findToolUses(compiled: Compiled, environment: Environment): Tool
     if (ts.isIdentifier(node) && escapes.has(node.text) && isGlobal(node, checker, file)) escape(node);
     if (ts.isPropertyAccessExpression(node) && node.name.text === "constructor") escape(node);
     if (!ts.isIdentifier(node) && !ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return undefined;
-    const reference = referenceOf(node, checker, environment);
-    if (reference === undefined || isName(node)) return undefined;
+    const reference = isName(node) ? undefined : referenceOf(node, checker, environment);
+    if (reference === undefined) return undefined;
     if (reference.kind === "tool") named.push({ node, tool: reference.tool });
     else if (!isFollowed(node)) escape(node, reference.kind === "namespace" ? reference.known : undefined);
     return reference.kind === "tool" && !ts.isElementAccessExpression(node) ? false : undefined;
@@ -69,6 +69,8 @@ export function findToolUses(compiled: Compiled, environment: Environment): Tool
 export function referenceOf(node: ts.Expression, checker: ts.TypeChecker, environment: Environment): ToolReference | undefined {
   if (ts.isIdentifier(node) && node.parent !== undefined && isInType(node)) return undefined;
   const symbol = symbolOf(node, checker);
+  // Most names stand for data. The type of the name is at hand; that of the place has to be worked out along the flow.
+  if (symbol !== undefined && !ts.isElementAccessExpression(node) && isData(checker.getTypeOfSymbol(symbol), environment)) return undefined;
   const module = checker.getTypeAtLocation(node).symbol as ts.Symbol | undefined;
   // By its type too: a tool taken out of its namespace by a pattern has a name of the program's own.
   const tool = (symbol === undefined ? undefined : toolOfSymbol(symbol, environment)) ?? (module === undefined ? undefined : toolOfSymbol(module, environment));
@@ -79,6 +81,15 @@ export function referenceOf(node: ts.Expression, checker: ts.TypeChecker, enviro
   const known = environment.namespaceOf(declaration.getSourceFile());
   if (known !== undefined) return { kind: "namespace", known };
   return declaration.getSourceFile() === environment.indexFile ? { kind: "tools" } : undefined;
+}
+
+const primitive = ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BigIntLike | ts.TypeFlags.BooleanLike | ts.TypeFlags.ESSymbolLike | ts.TypeFlags.Null | ts.TypeFlags.Undefined | ts.TypeFlags.Void;
+
+/** Whether a name of this type is neither `tools`, a namespace nor a tool, whatever the flow made of it. */
+function isData(type: ts.Type, environment: Environment): boolean {
+  if ((type.flags & primitive) !== 0) return true;
+  const file = (type.flags & ts.TypeFlags.Object) === 0 || type.symbol === undefined ? undefined : type.symbol.declarations?.[0]?.getSourceFile();
+  return file !== undefined && file !== environment.indexFile && environment.namespaceOf(file) === undefined;
 }
 
 function symbolOf(node: ts.Expression, checker: ts.TypeChecker): ts.Symbol | undefined {
