@@ -8,7 +8,7 @@ import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { CallgateConfig } from "./config/load-config.ts";
-import { mcpSources } from "./mcp-sources.ts";
+import type { McpSources } from "./mcp-sources.ts";
 import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
@@ -42,11 +42,11 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const clock = options.clock ?? systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
-  const mcp = mcpSources(options.mcpServers ?? {}, folder, process.env);
+  const mcp = await serversOf(options.mcpServers ?? {}, folder);
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
-  const python = await pythonCheckers(options.python);
+  const python = pythonCheckers(options.python);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
@@ -67,6 +67,12 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
       ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
     },
   });
+}
+
+/** The client of MCP is a fifth of all code there is to load: only where there is a server. */
+async function serversOf(servers: NonNullable<CallgateOptions["mcpServers"]>, folder: string): Promise<McpSources> {
+  if (Object.keys(servers).length === 0) return { sources: [], secrets: [] };
+  return (await import("./mcp-sources.ts")).mcpSources(servers, folder, process.env);
 }
 
 /** The limits that are there: the configuration's type also allows `undefined`. */

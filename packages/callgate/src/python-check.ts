@@ -7,14 +7,37 @@ export interface PythonSettings {
 
 /**
  * The checker of Python, when its package is installed; it brings pyright (38 MB), so `npm i callgate` does without.
- * Nothing is started before the first Python program.
+ * Nothing of it is loaded before the first Python program.
  */
-export async function pythonCheckers({ version, modules }: PythonSettings = {}): Promise<readonly Checker[]> {
+export function pythonCheckers({ version, modules }: PythonSettings = {}): readonly Checker[] {
+  if (!isInstalled("@callgate/check-python")) return [];
+  return [
+    lazyChecker("python", async () => {
+      const { createPythonChecker } = await import("@callgate/check-python");
+      return createPythonChecker({ ...(version === undefined ? {} : { pythonVersion: version }), ...(modules === undefined ? {} : { modules }) });
+    }),
+  ];
+}
+
+function isInstalled(name: string): boolean {
   try {
-    const { createPythonChecker } = await import("@callgate/check-python");
-    return [createPythonChecker({ ...(version === undefined ? {} : { pythonVersion: version }), ...(modules === undefined ? {} : { modules }) })];
-  } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_MODULE_NOT_FOUND" && thrown.message.includes("@callgate/check-python")) return [];
-    throw thrown;
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+/** A checker that is made when it is first asked. */
+function lazyChecker(language: Checker["language"], make: () => Promise<Checker>): Checker {
+  let made: Promise<Checker> | undefined;
+  const checker = (): Promise<Checker> => (made ??= make());
+  return {
+    language,
+    check: async (request, signal) => await (await checker()).check(request, signal),
+    warm: async (namespaces) => await (await checker()).warm(namespaces),
+    async close() {
+      await (await made)?.close();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
-import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadStartupMs } from "@callgate/runtime/check-parts";
+import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import { createServerKeeper } from "./server/server-keeper.ts";
 import type { ServerAnswer, ServerKeeper } from "./server/server-keeper.ts";
@@ -103,6 +103,6 @@ const maxFindings = 500;
 
 function startReader(settings: ReaderSettings): ReaderThread {
   return superviseThread(
-    new Worker(workerUrl, { name: "callgate-check-python", workerData: settings, resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }, env: {}, execArgv: [], stdin: false }),
+    new Worker(workerUrl, { name: "callgate-check-python", workerData: settings, resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }, env: threadEnvironment(), execArgv: [], stdin: false }),
   );
 }

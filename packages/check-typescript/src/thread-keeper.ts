@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Lane, NamespaceDeclaration } from "@callgate/contract";
-import { createNamespaceMessages, superviseThread, threadStartupMs } from "@callgate/runtime/check-parts";
+import { createNamespaceMessages, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import type { CheckerAnswer, CheckerRequest } from "./worker/messages.ts";
 
@@ -88,7 +88,7 @@ function startThread(memoryMiB: number): Thread {
       name: "callgate-check-typescript",
       // Four times the stack on which the compiler reads 2,000 open brackets; the pre-scan lets 250 through.
       resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
-      env: {},
+      env: threadEnvironment(),
       execArgv: [],
       stdin: false,
     }),

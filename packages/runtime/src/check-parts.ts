@@ -8,5 +8,6 @@ export { createNamespaceMessages } from "./check/parts/namespace-messages.ts";
 export type { NamespaceMessage } from "./check/parts/namespace-messages.ts";
 export { didYouMean, nearest } from "./check/parts/nearest.ts";
 export { reachOf } from "./check/parts/reach.ts";
+export { threadEnvironment } from "./lib/thread-environment.ts";
 export { createTurns } from "./check/parts/turns.ts";
 export { rejectTooLarge, rejectWhole } from "./check/parts/whole-text.ts";

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { threadEnvironment } from "../lib/thread-environment.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /** Works from source and from dist: the entry has the extension of this file. */
@@ -6,7 +7,7 @@ const workerUrl = new URL(`./token-table-worker${import.meta.url.endsWith(".ts")
 
 /** Makes the table of o200k in a thread, about 0.4 s during which this one is free. */
 export function loadTokenTable(): Promise<TokenTable> {
-  const worker = new Worker(workerUrl, { name: "callgate-tokens", env: {}, execArgv: [], stdin: false });
+  const worker = new Worker(workerUrl, { name: "callgate-tokens", env: threadEnvironment(), execArgv: [], stdin: false });
   return new Promise((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);

@@ -13,22 +13,31 @@ export interface TokenTable {
 
 /** @param tokens by rank: text, or bytes where they are no text */
 export function buildTokenTable(tokens: readonly (string | readonly number[])[]): TokenTable {
-  const encoder = new TextEncoder();
-  const encoded = tokens.map((token) => (typeof token === "string" ? encoder.encode(token) : Uint8Array.from(token)));
-  const bytes = new Uint8Array(encoded.reduce((sum, { length }) => sum + length, 0));
+  // A UTF-16 unit is three bytes of UTF-8 at most.
+  const bytes = Buffer.alloc(tokens.reduce((sum, { length }) => sum + length * 3, 0));
   const starts = new Uint32Array(tokens.length + 1);
   // A third full: most look-ups meet the right token, or an empty slot, at once.
   const slots = new Uint32Array(2 ** Math.ceil(Math.log2(tokens.length * 2)));
   let end = 0;
-  encoded.forEach((token, rank) => {
-    bytes.set(token, end);
-    end += token.length;
+  tokens.forEach((token, rank) => {
+    const start = end;
+    end = typeof token === "string" ? writeToken(bytes, start, token) : start + Buffer.from(token).copy(bytes, start);
     starts[rank + 1] = end;
-    let slot = hashOf(token, 0, token.length) & (slots.length - 1);
+    let slot = hashOf(bytes, start, end) & (slots.length - 1);
     while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
     slots[slot] = rank + 1;
   });
-  return { bytes, starts, slots };
+  return { bytes: new Uint8Array(bytes.subarray(0, end)), starts, slots };
+}
+
+/** Returns where it ends. A call of the platform's encoder costs more than a token of a few ASCII letters. */
+function writeToken(bytes: Buffer, start: number, token: string): number {
+  for (let index = 0; index < token.length; index += 1) {
+    const unit = token.charCodeAt(index);
+    if (unit > 0x7f) return start + bytes.write(token, start);
+    bytes[start + index] = unit;
+  }
+  return start + token.length;
 }
 
 /** Rank of the token with the bytes of `text` from `from` to `to`, or undefined when there is none. */
