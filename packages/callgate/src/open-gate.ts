@@ -48,7 +48,8 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   });
 }
 
-async function loadTrusted({ configFile, folder, folders, ensureTrust }: OpenGateOptions): Promise<LoadedConfig> {
+/** The configuration of a folder, which is trusted before any of it is loaded. */
+export async function loadTrusted({ configFile, folder, folders, ensureTrust }: Pick<OpenGateOptions, "configFile" | "folder" | "folders" | "ensureTrust">): Promise<LoadedConfig> {
   if (configFile === undefined) return { config: {}, file: undefined, folder };
   // The user's own configuration folder needs no further trust: who writes there is the user.
   // A file that is not there is said to be missing, not untrusted: trusting its folder would not help.

@@ -1,17 +1,42 @@
 import { resolve } from "node:path";
 import type { SandboxDriver } from "@callgate/contract";
-import { createBubblewrapLauncher, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
-import type { Launcher, SandboxBounds } from "@callgate/sandbox-process";
+import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
+import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbox-process";
 import type { SandboxConfig } from "./config/config-schema.ts";
 
-/** Every launcher there is, strongest first. `auto` never reaches the last one: it is no wall. */
-export function allLaunchers(): readonly Launcher[] {
-  return [createBubblewrapLauncher(), createUnsafeLocalLauncher()];
+/**
+ * Every launcher there is, strongest first: those that `auto` may take, and the one that is no wall, which it never does.
+ *
+ * A stronger runtime for containers (gVisor, Kata) puts them first. Graphics processors and labels of a host are there for
+ * containers only.
+ */
+export function allLaunchers({ container }: Pick<SandboxConfig, "container"> = {}): { readonly auto: readonly Launcher[]; readonly all: readonly Launcher[] } {
+  const options = containerOptions(container);
+  const containers = [createContainerLauncher("docker", options), createContainerLauncher("podman", options)];
+  const bubblewrap = createBubblewrapLauncher();
+  const isFirst = options.runtime !== undefined && options.runtime !== "runc" && options.runtime !== "crun";
+  const auto = options.gpus !== undefined || options.labels !== undefined ? containers : isFirst ? [...containers, bubblewrap] : [bubblewrap, ...containers];
+  return { auto, all: [...new Set([...auto, bubblewrap]), createUnsafeLocalLauncher()] };
 }
 
 /** The launcher a configuration names. */
-function launcherOf({ launcher = "auto" }: Pick<SandboxConfig, "launcher">): Launcher {
-  return launcher === "local-unsafe" ? createUnsafeLocalLauncher() : createBubblewrapLauncher();
+export function launcherOf({ launcher = "auto", container }: Pick<SandboxConfig, "launcher" | "container">): Launcher {
+  switch (launcher) {
+    case "auto":
+      return createAutoLauncher(allLaunchers({ container }).auto);
+    case "bubblewrap":
+      return createBubblewrapLauncher();
+    case "docker":
+    case "podman":
+      return createContainerLauncher(launcher, containerOptions(container));
+    case "local-unsafe":
+      return createUnsafeLocalLauncher();
+  }
+}
+
+/** What a configuration says, without the keys it leaves out. */
+function containerOptions(config: SandboxConfig["container"]): ContainerOptions {
+  return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== undefined));
 }
 
 /**

@@ -85,7 +85,10 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
   }
 
   return {
-    name: launcher.name,
+    // Of several, which one was taken is known once it was tried.
+    get name() {
+      return launcher.name;
+    },
     languages: languages.flatMap(namesOf),
     replayable,
     sessions: false,
@@ -104,6 +107,7 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
         for (const run of open) run.cancel();
         await Promise.all(open.map(({ ended }) => ended));
         await pool.close();
+        await launcher.close?.();
       })();
       return closing;
     },

@@ -41,6 +41,8 @@ export interface CommandContext {
   readonly options: GlobalOptions;
   readonly trust: TrustStore;
   readonly folders: ReturnType<typeof userFolders>;
+  /** The sandbox part of this folder's configuration. */
+  readonly sandboxConfig: () => Promise<SandboxConfig>;
   /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. */
   withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: GateUse): Promise<Result>;
 }
@@ -56,6 +58,12 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     options,
     trust,
     folders,
+    async sandboxConfig() {
+      const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
+      const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
+      const { config } = await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }) });
+      return config.sandbox ?? {};
+    },
     async withGate(use, how = {}) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.
       const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);

@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { launcherNames } from "../launcher-names.ts";
 import { version } from "../version.ts";
 import { createCommandContext } from "./command-context.ts";
 import type { CommandContext, GlobalOptions } from "./command-context.ts";
@@ -86,7 +87,7 @@ function addRunCommands(program: Command, act: Act): void {
       .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
       .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
       .option("--timeout <ms>", "wall time of the run", wholeNumber)
-      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs; local-unsafe is no wall").choices(["auto", "bubblewrap", "local-unsafe"]))
+      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs; local-unsafe is no wall").choices(launcherNames))
       .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
   withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").description("check and run a program")).action((file: string, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { launcherNames } from "../launcher-names.ts";
 
 /** Keys that other MCP clients write and that mean nothing here; accepted so that a block can be pasted as it is. */
 const foreignKeys = {
@@ -48,8 +49,25 @@ const limits = z.strictObject({
   resultBytes: z.int().positive().optional(),
 });
 
+const container = z.strictObject({
+  image: z
+    .union([z.string(), z.record(z.string(), z.string())])
+    .optional()
+    .describe("The image of all languages, or of each by name. sha256:… or name@sha256:… is pinned; a tag is resolved once and said. Default: what callgate sandbox images build makes"),
+  engines: z.array(z.string()).optional().describe("Unix sockets of engines; the first that answers and has the labels is taken. Default: DOCKER_HOST or CONTAINER_HOST, else where each usually is"),
+  labels: z.record(z.string(), z.string()).optional().describe('What the engine\'s own labels must say, such as { "zone": "eu" }: chooses a host'),
+  runtime: z.string().optional().describe("Another runtime the engine knows: runsc, kata"),
+  cpus: z.number().positive().optional().describe("Cores of one program, may be a fraction. Default 1"),
+  gpus: z
+    .union([z.literal("all"), z.int().positive(), z.array(z.string())])
+    .optional()
+    .describe("Graphics processors: all, so many, or these by id. Docker only"),
+  channel: z.enum(["auto", "mount", "exec"]).optional().describe('How calls and results go: through pipes in a shared folder, or through the engine. Default "auto": a shared folder where that works'),
+  extra: z.record(z.string(), z.union([z.string(), z.number()])).optional().describe("More of the engine's HostConfig: CpusetCpus, CpusetMems, CpuShares, BlkioWeight, OomScoreAdj, CgroupParent"),
+});
+
 const sandbox = z.strictObject({
-  launcher: z.enum(["auto", "bubblewrap", "local-unsafe"]).optional().describe('What stands around Python and shell programs. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
+  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
   maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
   warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
@@ -65,6 +83,7 @@ const sandbox = z.strictObject({
     })
     .optional()
     .describe("The way out of Python and shell programs: an HTTP proxy that decides. Default: no network"),
+  container: container.optional().describe("How docker and podman make their containers"),
   environment: z.record(z.string(), z.string()).optional().describe("Variables of programs. Never a secret: programs read them"),
 });
 

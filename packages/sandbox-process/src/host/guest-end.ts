@@ -24,6 +24,7 @@ export function exitEnd(exitCode: number): GuestEnd {
 
 /** The end of a guest whose process ended before it said how. */
 export function deathEnd(exit: GuestExit, { limits, cpuMs }: { readonly limits: RunLimits; readonly cpuMs: number }): GuestEnd {
+  if (exit.failure !== undefined) return { kind: "crashed", message: exit.failure };
   if (exit.outOfMemory) return limitEnd("memoryMiB", limits);
   const signal = exit.signal ?? signalOf(exit.code ?? 0);
   if (signal === "SIGXCPU" || (signal === "SIGKILL" && cpuMs >= limits.cpuMs * 0.8)) return limitEnd("cpuMs", limits);

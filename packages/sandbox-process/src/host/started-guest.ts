@@ -63,6 +63,7 @@ export interface StartOptions {
 export function startGuest({ launcher, language, bounds, mounts, environment, artifactMiB }: StartOptions): StartedGuest {
   const launched = launcher.launch({
     command: launchCommand(language, { memoryMiB: bounds.memoryMiB, artifactMiB }),
+    language: language.language,
     ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
     ...(language.program === undefined ? {} : { program: language.program }),
     environment: { ...language.environment, ...environment },
@@ -92,7 +93,7 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
   launched.onConnection?.((connection) => ears?.connection(connection));
   const gone = goneWhen(launched.exited, [...streamEnds, framesEnd]).then((exit) => {
     isGone = true;
-    ready.resolve(`the interpreter ${language.command[0] ?? ""} could not be started${early.text === "" ? "" : `: ${early.text}`}`);
+    ready.resolve(exit.failure ?? `the interpreter ${language.command[0] ?? ""} could not be started${early.text === "" ? "" : `: ${early.text}`}`);
     return exit;
   });
   return {

@@ -1,3 +1,4 @@
+import type { ProgramLanguage } from "@callgate/contract";
 import type { Readable, Writable } from "node:stream";
 import type { GuestConnection } from "@callgate/contract";
 
@@ -41,6 +42,8 @@ export interface LaunchSpec {
    * file itself, shown read-only; where it has a system of its own, such as an image, it is what that finds under `name`.
    */
   readonly program?: { readonly name: string; readonly file: string };
+  /** What it runs; chooses an image where each language has one. */
+  readonly language?: ProgramLanguage;
   /** All the guest's environment beside HOME, PATH, LANG, TZ and TMPDIR. */
   readonly environment: Readonly<Record<string, string>>;
   readonly bounds: LaunchBounds;
@@ -58,6 +61,8 @@ export interface GuestExit {
   readonly signal: string | undefined;
   /** True when the kernel ended it for memory. */
   readonly outOfMemory: boolean;
+  /** Why it could not be started, or was lost: no end of its own. */
+  readonly failure?: string;
 }
 
 export interface ResourceUse {
@@ -101,4 +106,6 @@ export interface Launcher {
   probe(): Promise<LauncherProbe>;
   /** Throws `CallgateError` DRIVER_FAILED when the process cannot be started at all. */
   launch(spec: LaunchSpec): LaunchedGuest;
+  /** Resolves when nothing of the guests that exited is left on the host: containers, folders. Guests are their owners'. */
+  close?(): Promise<void>;
 }

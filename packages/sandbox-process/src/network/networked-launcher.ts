@@ -21,6 +21,9 @@ export function createNetworkedLauncher(launcher: Launcher, policy: NetworkPolic
   return {
     name: launcher.name,
     probe: () => launcher.probe(),
+    async close() {
+      await launcher.close?.();
+    },
     launch(spec) {
       const door = openGuestDoor(policy);
       try {

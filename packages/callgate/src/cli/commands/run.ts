@@ -7,6 +7,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderReport, renderValue, runJson } from "../render-run.ts";
+import { launcherNames } from "../../launcher-names.ts";
 
 /** Options of `run` and `exec`. */
 export interface RunCommandOptions {
@@ -88,10 +89,11 @@ function languageOf(name: string): ProgramLanguage {
   return language;
 }
 
-function launcherOption(name: string | undefined): { readonly launcher?: "auto" | "bubblewrap" | "local-unsafe" } {
+function launcherOption(name: string | undefined): { readonly launcher?: (typeof launcherNames)[number] } {
   if (name === undefined) return {};
-  if (name === "auto" || name === "bubblewrap" || name === "local-unsafe") return { launcher: name };
-  throw new CallgateError("USAGE", `--sandbox is auto, bubblewrap or local-unsafe, not "${name}"`);
+  const launcher = launcherNames.find((one) => one === name);
+  if (launcher === undefined) throw new CallgateError("USAGE", `--sandbox is one of ${launcherNames.join(", ")}, not "${name}"`);
+  return { launcher };
 }
 
 function laneOf(lane: string): "query" | "execute" {

@@ -1,31 +1,37 @@
 import { checkWalls } from "@callgate/sandbox-process";
-import { allLaunchers } from "../../sandbox-driver.ts";
+import { allLaunchers, launcherOf } from "../../sandbox-driver.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 
-/** `callgate sandbox ls` */
-export async function listSandboxesCommand({ terminal, options }: CommandContext): Promise<ExitCode> {
-  const rows = await Promise.all(allLaunchers().map(async (launcher) => ({ name: launcher.name, probe: await launcher.probe() })));
-  if (options.json === true) terminal.out(`${JSON.stringify(rows)}\n`);
+/** `callgate sandbox ls`: every launcher, and which one `auto` takes. */
+export async function listSandboxesCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
+  const { auto, all } = allLaunchers(await sandboxConfig());
+  const rows = await Promise.all(all.map(async (launcher) => ({ launcher, probe: await launcher.probe() })));
+  const taken = auto.find((launcher) => rows.some((row) => row.launcher === launcher && row.probe.kind === "ready"));
+  for (const launcher of all) await launcher.close?.();
+  const found = rows.map(({ launcher, probe }) => ({ name: launcher.name, isAuto: launcher === taken, probe }));
+  if (options.json === true) terminal.out(`${JSON.stringify(found)}\n`);
   else {
-    const said = rows.map(({ name, probe }) => [name, probe.kind === "ready" ? terminal.outColors.green("ready") : terminal.outColors.yellow("unavailable"), probe.kind === "ready" ? probe.missing.join("; ") : `${probe.reason}; to do: ${probe.fix}`]);
-    terminal.out(renderTable(["sandbox", "", "missing"], said, { columns: terminal.outColumns, colors: terminal.outColors }));
+    const { outColors: colors } = terminal;
+    const said = found.map(({ name, isAuto, probe }) => [isAuto ? `${name} (auto)` : name, probe.kind === "ready" ? colors.green("ready") : colors.yellow("unavailable"), probe.kind === "ready" ? probe.missing.join("; ") : `${probe.reason}; to do: ${probe.fix}`]);
+    terminal.out(renderTable(["sandbox", "", "missing"], said, { columns: terminal.outColumns, colors }));
   }
   return exitCodes.ok;
 }
 
-/** `callgate sandbox doctor`: every wall of the sandbox that `auto` would take, tried from inside. */
-export async function sandboxDoctorCommand({ terminal, options }: CommandContext): Promise<ExitCode> {
-  const [launcher] = allLaunchers();
-  const probe = await launcher?.probe();
-  if (launcher === undefined || probe?.kind !== "ready") {
-    const said = probe?.kind === "unavailable" ? `${probe.reason}\n  to do: ${probe.fix}` : "there is none";
-    terminal.out(options.json === true ? `${JSON.stringify({ sandbox: launcher?.name, probe, walls: [] })}\n` : `${launcher?.name ?? "sandbox"} does not work here: ${said}\n`);
+/** `callgate sandbox doctor`: every wall of the sandbox that is configured, tried from inside. */
+export async function sandboxDoctorCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
+  const config = await sandboxConfig();
+  const launcher = launcherOf(config);
+  const probe = await launcher.probe();
+  if (probe.kind !== "ready") {
+    terminal.out(options.json === true ? `${JSON.stringify({ sandbox: launcher.name, probe, walls: [] })}\n` : `${launcher.name} does not work here: ${probe.reason}\n  to do: ${probe.fix}\n`);
     return exitCodes.failed;
   }
   const walls = await checkWalls(launcher);
+  await launcher.close?.();
   if (options.json === true) terminal.out(`${JSON.stringify({ sandbox: launcher.name, probe, walls })}\n`);
   else {
     const { outColors: colors } = terminal;

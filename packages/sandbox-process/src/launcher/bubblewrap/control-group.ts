@@ -54,10 +54,7 @@ function createV2(folder: string, bounds: GroupBounds): ControlGroup | undefined
   });
   return group && {
     ...group,
-    use() {
-      const cpu = /^usage_usec (\d+)/m.exec(read(join(folder, "cpu.stat")) ?? "")?.[1];
-      return cpu === undefined ? undefined : { cpuMs: Number(cpu) / 1_000, memoryMiB: Number(read(join(folder, "memory.current")) ?? 0) / mebibyte };
-    },
+    use: () => groupUseV2(folder),
     ranOutOfMemory: () => /^oom_kill [1-9]/m.test(read(join(folder, "memory.events")) ?? ""),
   };
 }
@@ -71,12 +68,21 @@ function createV1(name: string, bounds: GroupBounds): ControlGroup | undefined {
   });
   return group && {
     ...group,
-    use() {
-      const cpu = read(join(folder("cpuacct"), "cpuacct.usage"));
-      return cpu === undefined ? undefined : { cpuMs: Number(cpu) / 1_000_000, memoryMiB: Number(read(join(folder("memory"), "memory.usage_in_bytes")) ?? 0) / mebibyte };
-    },
+    use: () => groupUseV1(folder),
     ranOutOfMemory: () => /^oom_kill [1-9]/m.test(read(join(folder("memory"), "memory.oom_control")) ?? ""),
   };
+}
+
+/** What a v2 group used so far. Undefined when it is gone. */
+export function groupUseV2(folder: string): ResourceUse | undefined {
+  const cpu = /^usage_usec (\d+)/m.exec(read(join(folder, "cpu.stat")) ?? "")?.[1];
+  return cpu === undefined ? undefined : { cpuMs: Number(cpu) / 1_000, memoryMiB: Number(read(join(folder, "memory.current")) ?? 0) / mebibyte };
+}
+
+/** The same of v1, whose controllers each have a folder. */
+export function groupUseV1(folder: (controller: string) => string): ResourceUse | undefined {
+  const cpu = read(join(folder("cpuacct"), "cpuacct.usage"));
+  return cpu === undefined ? undefined : { cpuMs: Number(cpu) / 1_000_000, memoryMiB: Number(read(join(folder("memory"), "memory.usage_in_bytes")) ?? 0) / mebibyte };
 }
 
 function make(folders: readonly string[], bound: () => void): Pick<ControlGroup, "add" | "remove"> | undefined {

@@ -1,0 +1,2 @@
+/** What can stand around Python and shell programs, as configuration and `--sandbox` name it. */
+export const launcherNames = ["auto", "bubblewrap", "docker", "podman", "local-unsafe"] as const;
