@@ -63,7 +63,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   first.gate.onEvent((event) => {
     if (event.kind === "run-started") runId ??= event.runId;
   });
-  first.gate.run(options.program.text, { suspendAfterMs: 2_000 }).catch(() => undefined);
+  // Two stops may outlast the limit of a run, and one that ends at that is none of these programs.
+  first.gate.run(options.program.text, { suspendAfterMs: 2_000, limits: { wallMs: 3_600_000 } }).catch(() => undefined);
   const observer = await options.openJournal(clock);
   let settledByPerson = 0;
   let run: RunRecord | undefined;
