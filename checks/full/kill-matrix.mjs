@@ -4,7 +4,7 @@
 // and Python behind bubblewrap, which cannot be: its run ends, tells what it did, and is undone. Prints a table, and
 // writes it to docs/results/kill-matrix.md with --write.
 //
-//   node checks/full/kill-matrix.mjs [--journal sqlite|postgres] [--guest quickjs|python] [--kills 300] [--write]
+//   node checks/full/kill-matrix.mjs [--journal sqlite|postgres] [--guest quickjs|python] [--kills 300] [--minutes 120] [--write]
 import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { judge, judgeInterrupted, judgeUndone, ledgerOf, simulatedPrograms, wait
 import { startPostgres } from "../../packages/journal-postgres/src/fixtures/private-postgres.ts";
 import { markdownTable, measured, writeSection } from "./result-page.mjs";
 
-const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, guest: { type: "string", default: "quickjs" }, kills: { type: "string", default: "300" }, write: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, guest: { type: "string", default: "quickjs" }, kills: { type: "string", default: "300" }, minutes: { type: "string", default: "120" }, write: { type: "boolean", default: false } } });
 const journalName = { sqlite: "SQLite", postgres: "PostgreSQL" }[values.journal];
 const guestName = { quickjs: "QuickJS", python: "Python" }[values.guest];
 if (journalName === undefined || guestName === undefined) throw new Error("--journal is sqlite or postgres, --guest quickjs or python");
@@ -91,24 +91,26 @@ function faultsOf(program, { ledger, seen, reported }) {
   return judge({ program, ledger, run: { status: result?.status, waits: [] }, result, entries: [] });
 }
 
-const rows = [];
-for (const program of programs) {
-  const row = { program: program.name, runs: 0, kills: 0, interrupted: 0, settled: 0, faults: [] };
-  const add = ({ kills, settled, interrupted, faults }) => {
-    row.runs += 1;
-    row.kills += kills;
-    row.interrupted += interrupted;
-    row.settled += settled;
-    row.faults.push(...faults);
-  };
-  add(await one(program, false));
-  while (row.kills < Number(values.kills) / programs.length) {
+const rows = programs.map(({ name }) => ({ program: name, runs: 0, kills: 0, interrupted: 0, settled: 0, faults: [] }));
+
+function add(row, { kills, settled, interrupted, faults }) {
+  row.runs += 1;
+  row.kills += kills;
+  row.interrupted += interrupted;
+  row.settled += settled;
+  row.faults.push(...faults);
+  for (const fault of faults) console.log(`  ${row.program}: ${fault}`);
+}
+
+const untilMs = performance.now() + Number(values.minutes) * 60_000;
+for (const [index, program] of programs.entries()) add(rows[index], await one(program, false));
+for (let round = 1; rows.some(({ kills }) => kills < Number(values.kills) / programs.length) && performance.now() < untilMs; round += 1) {
+  for (const [index, program] of programs.entries()) {
+    if (rows[index].kills >= Number(values.kills) / programs.length) continue;
     // Two at once, for there are two cores.
-    for (const counts of await Promise.all([one(program, true), one(program, true)])) add(counts);
+    for (const counts of await Promise.all([one(program, true), one(program, true)])) add(rows[index], counts);
   }
-  rows.push(row);
-  console.log(`${row.program}: ${row.runs} runs, ${row.kills} kills, ${row.interrupted} interrupted, ${row.settled} effects settled by a person, ${row.faults.length} faults`);
-  for (const fault of row.faults) console.log("  ", fault);
+  if (round % 10 === 0) console.log(rows.map(({ program, kills, faults }) => `${program}: ${kills} kills, ${faults.length} faults`).join("; "));
 }
 await server?.stop();
 rmSync(cache, { recursive: true, force: true });

@@ -3,7 +3,7 @@ export const applicationId = 0x63676a6c;
 
 /**
  * The schema, one migration a step, applied in order; `PRAGMA user_version` counts those applied. Never edit one that
- * was released: add the next.
+ * was released: add the next, and keep what it writes (run/fixtures/make-snapshot.ts).
  *
  * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: every write is
  * fenced on `epoch`, which each claim raises. `entries` is append-only; what is clear in

@@ -1,6 +1,7 @@
 import type { Gate, Journal, JournalEntry, RunResult } from "@callgate/contract";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inIssueOrder } from "./fixtures/in-issue-order.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate, TestTool } from "./fixtures/test-gate.ts";
 
@@ -15,13 +16,6 @@ const tools: readonly TestTool[] = [
   { name: "write", effect: "write", handler: async (args) => { reached += 1; await sleep((args as { ms?: number }).ms ?? 0); return { written: args }; } },
   { name: "flaky", handler: async (args) => { reached += 1; failing += 1; await sleep((args as { ms?: number }).ms ?? 0); if (failing % 3 !== 0) throw new Error(`failure ${failing}`); return { failing }; } },
 ];
-
-/** The record as it would be without the order of completions: by the order of calls. */
-function inIssueOrder(entries: readonly JournalEntry[]): readonly JournalEntry[] {
-  const delivered = entries.filter((entry) => entry.kind === "delivered").sort((a, b) => a.seq - b.seq);
-  let next = 0;
-  return entries.map((entry) => (entry.kind === "delivered" ? { ...(delivered[next] ?? entry), ord: next++ } : entry));
-}
 
 /** What a test does to the recorded entries before they are read for a replay. */
 let tamper: (entries: readonly JournalEntry[]) => readonly JournalEntry[] = (entries) => entries;
