@@ -30,11 +30,12 @@ async function measure(times: number, work: (index: number) => Promise<unknown>)
 
 /** One write as the broker records it: intent and key on disk before, the end after. Without a journal only what it records is made. */
 async function oneCall(journal: Journal | undefined, runId: string, seq: number): Promise<void> {
-  const intent = issued(seq, { callId: `${runId}.${seq}`, idempotencyKey: `${runId}/${seq}`, args: redactor.record(args, encodeValue(args), ["/fields/email"]) });
+  const idempotencyKey = `${runId}/${seq}`;
+  const intent = issued(seq, { callId: `${runId}.${seq}`, idempotencyKey, args: redactor.record(args, encodeValue(args), ["/fields/email"]) });
   if (journal === undefined) return;
   const lease = { runId, epoch: 1 };
   const intended = journal.append(lease, [intent], "full");
-  const reserved = journal.reserveEffect(lease, { tenant: "acme", idempotencyKey: intent.idempotencyKey, seq, callId: intent.callId, argsDigest: intent.args.digest });
+  const reserved = journal.reserveEffect(lease, { tenant: "acme", idempotencyKey, seq, callId: intent.callId, argsDigest: intent.args.digest });
   await Promise.all([intended, reserved]);
   await journal.append(lease, [ended(seq)], "lazy");
 }

@@ -64,7 +64,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     if (answer !== undefined) return answer.approved ? { kind: "approved", by: answer.by } : { kind: "denied", by: answer.by, ...(answer.reason === undefined ? {} : { reason: answer.reason }) };
     const timeoutMs = question.expiresAtMs - clock.now();
     if (timeoutMs <= 0) return tooLate;
-    const raced = await race((inner) => approver.ask(question, inner), { clock, timeoutMs, signal });
+    const raced = await race((inner) => approver.ask(question, inner.signal), { clock, timeoutMs, signal });
     switch (raced.kind) {
       case "value":
         return isAnswer(raced.value) ? raced.value : { kind: "denied", by: "nobody", reason: "The approver gave no valid answer" };

@@ -41,9 +41,12 @@ export function createAnswers(clock: Clock): Answers {
   });
   const underWay = new Map<string, Flight>();
 
-  async function once(call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
+  function once(call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
     const plan = planOf(call);
-    if (plan === undefined) return await work();
+    return plan === undefined ? work() : share(plan, call, work);
+  }
+
+  async function share(plan: Plan, call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
     const known = kept.get(plan.key);
     if (known !== undefined) return again(known);
     const flight = underWay.get(plan.key);
@@ -66,7 +69,7 @@ export function createAnswers(clock: Clock): Answers {
   }
 
   async function follow(call: ReadyCall, flight: Flight, retry: Work): Promise<Ended | ParkedCall> {
-    const raced = await race(() => flight.end, { clock, signal: call.signal });
+    const raced = await race(() => flight.end, { clock, stop: call.stop });
     if (raced.kind === "cancelled") return cancelledBefore(call.tool.name);
     if (call.effect !== "read") await flight.over;
     if (raced.kind !== "value" || raced.value.kind === "parked") return await retry();
@@ -91,14 +94,19 @@ interface Flight {
   readonly over: Promise<void>;
 }
 
-function planOf(call: ReadyCall): { readonly key: string; readonly ttlMs?: number } | undefined {
+interface Plan {
+  readonly key: string;
+  readonly ttlMs?: number;
+}
+
+function planOf(call: ReadyCall): Plan | undefined {
   const { cache } = call.tool.tool;
   if (call.effect === "read") {
     if (cache === undefined) return undefined;
     const { task: _task, ...who } = call.request.principal;
     return { key: digestOf(["read", who, call.tool.name, call.tool.definitionDigest, call.argsDigest]), ttlMs: cache.ttlMs };
   }
-  return call.keyed ? { key: `write ${call.idempotencyKey}` } : undefined;
+  return call.keyed ? { key: `write ${call.key.value}` } : undefined;
 }
 
 function again({ wire, artifacts, effectStatus }: Kept): Ended {

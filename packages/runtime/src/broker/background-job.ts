@@ -52,7 +52,7 @@ async function poll(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
   const { clock } = call.seams;
   if (tool.poll === undefined || clock.now() < (job.pollAtMs ?? 0)) return parked(call, job);
   const hook = tool.poll.bind(tool);
-  const asked = await race(async (signal) => await hook(job.token, createToolContext(call, { signal, store: undefined })), { clock, timeoutMs: tool.timeoutMs, signal: call.signal });
+  const asked = await race(async (inner) => await hook(job.token, createToolContext(call, { inner, store: undefined })), { clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   // A poll that fails has found out nothing: the job is asked about again.
   const answer: PollAnswer = asked.kind === "value" && isAnswer(asked.value) ? asked.value : { kind: "pending" };
   switch (answer.kind) {

@@ -1,7 +1,8 @@
 import { BackgroundJob, CallgateError, encodeValue } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import type { Approvals } from "../approval/approvals.ts";
-import { linkedAbort } from "../lib/linked-abort.ts";
+import { createSharedStops } from "../lib/stop.ts";
+import type { SharedStops } from "../lib/stop.ts";
 import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import { approve, denied } from "./approve.ts";
@@ -47,22 +48,23 @@ interface Memory {
   readonly approvals: Approvals;
   readonly answers: Answers;
   readonly slots: ToolSlots;
+  readonly stops: SharedStops;
 }
 
 export function createBroker(given: BrokerSeams): Broker {
   const seams: BrokerSeams = { ...given, newId: (prefix) => given.newId(prefix), emit: quietly(given.emit.bind(given)), ...(given.log === undefined ? {} : { log: quietly(given.log.bind(given)) }) };
-  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots() };
-  const closing = new AbortController();
+  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots(), stops: createSharedStops() };
+  const { stops } = memory;
   const underWay = new Set<Promise<PerformedCall | ParkedCall>>();
 
   async function carry(request: CallRequest): Promise<PerformedCall | ParkedCall> {
     const startedMs = seams.clock.monotonic();
-    const linked = linkedAbort(request.signal, closing.signal);
+    const stop = stops.of(request.signal);
     const over = Promise.withResolvers<void>();
     const scope: CallScope = {
       seams,
       request,
-      signal: linked.signal,
+      stop,
       record: createCallRecord(seams.journal, request.lease),
       safe: safeText(seams.redactor, request.args.json),
       state: { attempts: 0, over: false, personMs: 0 },
@@ -74,7 +76,7 @@ export function createBroker(given: BrokerSeams): Broker {
       over.promise.then(() => (attempt === scope.state.attempts ? recordLate(scope, opened.known, end) : undefined)).catch((fault: unknown) => faulted(scope, opened.known, fault));
     };
     const end = await passStages({ scope, opened, memory, late }).catch((fault: unknown) => faulted(scope, opened.known, fault));
-    linked.unlink();
+    stop.release();
     if (isParked(end)) {
       over.resolve();
       return end;
@@ -87,7 +89,7 @@ export function createBroker(given: BrokerSeams): Broker {
   return {
     remember: (call, reason) => memory.approvals.remember(call, reason),
     async perform(request) {
-      if (closing.signal.aborted) throw new CallgateError("CLOSED", "The gate was closed; this call did not happen");
+      if (stops.allStopped) throw new CallgateError("CLOSED", "The gate was closed; this call did not happen");
       const call = carry(request);
       underWay.add(call);
       try {
@@ -97,7 +99,7 @@ export function createBroker(given: BrokerSeams): Broker {
       }
     },
     async close() {
-      closing.abort(new CallgateError("CLOSED", "The gate was closed"));
+      stops.stopAll(new CallgateError("CLOSED", "The gate was closed"));
       await Promise.allSettled(underWay);
     },
   };
@@ -122,11 +124,12 @@ interface Journey {
  */
 async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
   const { scope, opened, memory } = journey;
-  const call = await ready(journey);
+  const opening = ready(journey);
+  const call = opening instanceof Promise ? await opening : opening;
   const { past } = scope.request;
   const inDoubt = opened.known.effect !== "read" && past?.begun === true;
   if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
-  if (past?.job !== undefined) return scope.signal.aborted ? abandoned(scope, opened.known) : await settleJob(call, past.job);
+  if (past?.job !== undefined) return scope.stop.aborted ? abandoned(scope, opened.known) : await settleJob(call, past.job);
   if (inDoubt) {
     const recovered = await recover(call);
     if (recovered.kind !== "goes_on") return recovered;
@@ -136,7 +139,7 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
   const decision = decide(call, authorise(call), memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
 
-  const impossible = call.request.undo === undefined ? await precheck(call) : undefined;
+  const impossible = call.tool.tool.precheck === undefined || call.request.undo !== undefined ? undefined : await precheck(call);
   if (impossible !== undefined) return impossible;
 
   if (decision.kind === "ask") {
@@ -147,22 +150,26 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
 }
 
 /** The call with its tool, its valid arguments and its key; what is wrong with it otherwise. */
-async function ready({ scope, opened }: Journey): Promise<ReadyCall | Ended> {
+function ready({ scope, opened }: Journey): ReadyCall | Ended | Promise<ReadyCall | Ended> {
   const { tool, issued } = opened;
   if (isEnded(tool)) return endEarly(scope, opened, tool);
   if (isEnded(issued)) return endEarly(scope, opened, issued);
-  const valid = await validateInput(scope, tool, issued.args);
-  if (isEnded(valid)) return endEarly(scope, opened, valid);
-  const call = makeReady(scope, opened, { tool, issued, args: valid.args });
-  return isEnded(call) ? endEarly(scope, opened, call) : call;
+  const readied = (valid: Awaited<ReturnType<typeof validateInput>>): ReadyCall | Ended => {
+    if (isEnded(valid)) return endEarly(scope, opened, valid);
+    const call = makeReady(scope, opened, { tool, issued, args: valid.args });
+    return isEnded(call) ? endEarly(scope, opened, call) : call;
+  };
+  const valid = validateInput(scope, tool, issued.args);
+  return valid instanceof Promise ? valid.then(readied) : readied(valid);
 }
 
 /** From the tool's turn to its checked result. */
 async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<Ended | ParkedCall> {
-  const slot = await memory.slots.take(call);
+  const taken = memory.slots.take(call);
+  const slot = taken instanceof Promise ? await taken : taken;
   if (isEnded(slot)) return slot;
   try {
-    const stopped = (await reserve(call)) ?? (await recordIntent(call));
+    const stopped = call.effect === "read" ? undefined : ((await reserve(call)) ?? (await recordIntent(call)));
     if (stopped !== undefined) return stopped;
     const performed = await perform(call, late, slot);
     if (isEnded(performed)) return performed;

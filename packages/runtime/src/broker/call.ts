@@ -8,6 +8,7 @@ import type {
   Effect,
   GateEvent,
   Journal,
+  JournalEntry,
   JsonObject,
   Lane,
   ParseResult,
@@ -20,8 +21,10 @@ import type {
   Tool,
   WireValue,
 } from "@callgate/contract";
+import type { Stop } from "../lib/stop.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
+import type { IdempotencyKey } from "./idempotency-key.ts";
 import type { SafeText } from "./safe-text.ts";
 
 /** What the broker needs to know of a tool in a catalog. */
@@ -32,8 +35,8 @@ export interface BrokerTool {
   readonly tool: Tool;
   readonly source: Source;
   readonly definitionDigest: Digest;
-  validateInput(value: unknown): Promise<ParseResult>;
-  validateOutput(value: unknown): Promise<ParseResult>;
+  validateInput(value: unknown): ParseResult | Promise<ParseResult>;
+  validateOutput(value: unknown): ParseResult | Promise<ParseResult>;
 }
 
 /** What the broker needs of a catalog: an immutable snapshot that the run holds on to. */
@@ -89,6 +92,11 @@ export interface CallRequest {
   readonly taskId: string | undefined;
   readonly signal: AbortSignal;
   readonly limits: RunLimits;
+  /**
+   * Takes what there is to record of a read once it has ended, to be written before its answer is delivered. Absent: it is
+   * written here.
+   */
+  readonly gather?: (entries: readonly JournalEntry[]) => void;
   /** Absent for a call that is new. */
   readonly past?: CallPast;
   /** This call undoes the effect of that one, with the tool's own `compensate`. */
@@ -111,17 +119,17 @@ export interface PerformedCall {
   readonly sensitiveValues: readonly string[];
   /**
    * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
-   * already; nobody waits for the record of a read (DESIGN D15). Never rejects.
+   * already; nobody waits for the record of a read (DESIGN D15). Never rejects. Absent: there is nothing to wait for here.
    */
-  readonly recorded: Promise<readonly string[]>;
+  readonly recorded?: Promise<readonly string[]>;
 }
 
 /** One call on its way through the stages: what every stage may look at. */
 export interface CallScope {
   readonly seams: BrokerSeams;
   readonly request: CallRequest;
-  /** Aborts with the run, with the caller, and when the broker closes. */
-  readonly signal: AbortSignal;
+  /** Stops with the run, with the caller, and when the broker closes. */
+  readonly stop: Stop;
   readonly record: CallRecord;
   readonly safe: SafeText;
   readonly state: CallState;
@@ -183,7 +191,7 @@ export interface ReadyCall extends CallScope {
   readonly argsSummary: ApprovalQuestion["argsSummary"];
   /** The one snapshot: decided about, shown, performed. */
   readonly args: FrozenArguments;
-  readonly idempotencyKey: string;
+  readonly key: IdempotencyKey;
   /** True when the tool named its own business key: then the same key is the same write. */
   readonly keyed: boolean;
 }

@@ -26,14 +26,26 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedValue(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
-  const recorded = flush(scope, known);
+  const recorded = handOver(scope, known, end.wire) ? undefined : flush(scope, known);
   if (known.effect !== "read") await recorded;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...(end.wire === undefined ? {} : { wire: end.wire }), recorded: withNotice(recorded, end.notice) };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
 }
 
-async function withNotice(recorded: Promise<readonly string[]>, notice: string | undefined): Promise<readonly string[]> {
-  return notice === undefined ? await recorded : [...(await recorded), notice];
+/** A larger value is written by itself: if it cannot be stored, it takes nothing else along. */
+const maxGatheredChars = 32 * 1024;
+
+/** The record of a read goes with its run's next entries; whether those could be written, the run tells. */
+function handOver({ request, record }: CallScope, { effect }: Known, wire: WireValue | undefined): boolean {
+  if (effect !== "read" || request.gather === undefined) return false;
+  if (request.args.json.length > maxGatheredChars || (wire?.json.length ?? 0) > maxGatheredChars) return false;
+  request.gather(record.take());
+  return true;
+}
+
+async function withNotice(recorded: Promise<readonly string[]> | undefined, notice: string | undefined): Promise<readonly string[]> {
+  const said = (await recorded) ?? [];
+  return notice === undefined ? said : [...said, notice];
 }
 
 function sensitiveOf({ sensitiveValues: ofArguments, sensitiveOutput }: Known, { outcome, ...end }: Ended): readonly string[] {

@@ -15,6 +15,21 @@ export interface IdempotencyParts {
   readonly undoes?: number | undefined;
 }
 
+/** A key that is made when it is first asked for: of a read hardly anybody wants it. */
+export interface IdempotencyKey {
+  readonly value: string;
+}
+
+export function lazyKey(parts: IdempotencyParts): IdempotencyKey {
+  let value: string | undefined;
+  return {
+    get value() {
+      value ??= idempotencyKey(parts);
+      return value;
+    },
+  };
+}
+
 /**
  * The key a tool hands to the service behind it (DESIGN P6): equal for the same call of the same piece of work however
  * often it is retried, resumed or submitted again, different for everything else.

@@ -2,7 +2,8 @@ import type { Digest, JsonValue, RecordedValue } from "@callgate/contract";
 import type { BrokerTool, CallScope, Ended, FrozenArguments, Known, ReadyCall } from "./call.ts";
 import { ended } from "./ended.ts";
 import { faulted } from "./faulted.ts";
-import { idempotencyKey } from "./idempotency-key.ts";
+import { lazyKey } from "./idempotency-key.ts";
+import type { IdempotencyKey } from "./idempotency-key.ts";
 import { isEnded } from "./is-ended.ts";
 import { readArguments, unreadableDigest } from "./read-arguments.ts";
 import type { IssuedArguments } from "./read-arguments.ts";
@@ -50,10 +51,14 @@ function sensitiveInput(tool: BrokerTool | Ended): readonly string[] {
   return isEnded(tool) ? [""] : pointers(tool, "input");
 }
 
+const none: readonly string[] = [];
+
 /** `/input/card` becomes `/card`. */
 function pointers(tool: BrokerTool, side: "input" | "output"): readonly string[] {
+  const { sensitive } = tool.tool;
+  if (sensitive === undefined || sensitive.length === 0) return none;
   const prefix = `/${side}`;
-  return (tool.tool.sensitive ?? []).flatMap((pointer) => (pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : []));
+  return sensitive.flatMap((pointer) => (pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : []));
 }
 
 export interface Readied {
@@ -77,7 +82,7 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
     argsDigest: issued.digest,
     argsSummary: recorded.summary,
     args,
-    idempotencyKey: key,
+    key,
     keyed: business !== undefined,
   };
 }
@@ -95,9 +100,9 @@ function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments
   }
 }
 
-function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): string {
+function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): IdempotencyKey {
   const { principal, taskId, runId, occurrence, tool } = request;
-  return idempotencyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence, undoes: request.undo?.seq });
+  return lazyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence, undoes: request.undo?.seq });
 }
 
 /**
@@ -106,7 +111,7 @@ function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string |
  * The digest and the clear value are those of the arguments as the program gave them, for replay; the summary is of what
  * is performed, for people.
  */
-function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { readonly key: string; readonly summary?: JsonValue }): RecordedValue {
+function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { readonly key: IdempotencyKey; readonly summary?: JsonValue }): RecordedValue {
   const { seams, request, record } = scope;
   const { known, tool, issued } = opened;
   const args: RecordedValue = { digest: known.argsDigest, summary: summary ?? opened.summary, ...(isEnded(issued) ? {} : { clear: request.args }) };
@@ -120,7 +125,7 @@ function noteIssued(scope: CallScope, opened: OpenedCall, { key, summary }: { re
     definitionDigest: isEnded(tool) ? undefined : tool.definitionDigest,
     effect: known.effect,
     args,
-    idempotencyKey: key,
+    ...(known.effect === "read" ? {} : { idempotencyKey: key.value }),
     ...(request.occurrence === 0 ? {} : { occurrence: request.occurrence }),
     ...(request.undo === undefined ? {} : { compensates: request.undo.seq }),
   });

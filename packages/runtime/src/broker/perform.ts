@@ -2,6 +2,7 @@ import { SourceReturn, ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput, EffectStatus, ToolContext } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { Raced } from "../lib/race.ts";
+import type { Inner } from "../lib/stop.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
@@ -34,7 +35,7 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
   const { clock } = call.seams;
   let doubt: EffectStatus = "none";
   for (let attempt = 1; ; attempt++) {
-    if (call.signal.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
+    if (call.stop.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
     const storing: Promise<Artifact>[] = [];
     const end = await runAttempt(call, { attempt, storing, late, slot });
     if (end.kind === "value") return await collect(call, { value: end.value, storing, attempts: attempt });
@@ -42,7 +43,7 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
     // Doubt about an earlier attempt is not lifted by a later one that is sure of itself.
     if (call.effect !== "read" && thrown?.notApplied !== true) doubt = "unknown";
     if (!mayRetry(call, { end, thrown, attempt })) return failed(call, { end, thrown, doubt, attempts: attempt });
-    await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: backoffMs(call.tool.tool.retry, attempt, call.idempotencyKey), signal: call.signal });
+    await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: backoffMs(call.tool.tool.retry, attempt, call.key.value), stop: call.stop });
   }
 }
 
@@ -63,11 +64,11 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
     storing.push(stored);
     return stored;
   };
-  const work = (signal: AbortSignal): Promise<unknown> => slot.hold(reach(call, createToolContext(call, { signal, store })));
+  const work = (inner: Inner): Promise<unknown> => slot.hold(reach(call, createToolContext(call, { inner, store })));
   return race(work, {
     clock: seams.clock,
     timeoutMs: tool.tool.timeoutMs,
-    signal: call.signal,
+    stop: call.stop,
     late: (end) => {
       late(end, attempt);
     },
@@ -75,11 +76,14 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
 }
 
 /** The tool's code: to do it or, for a call that undoes another, to undo it. */
-async function reach({ tool, args, request }: ReadyCall, context: ToolContext): Promise<unknown> {
-  const { undo } = request;
-  if (undo === undefined) return await tool.source.call(tool.tool.name, args.take(), context);
+function reach(call: ReadyCall, context: ToolContext): Promise<unknown> {
+  const { tool, args, request } = call;
+  return request.undo === undefined ? tool.source.call(tool.tool.name, args.take(), context) : undo(call, request.undo.output, context);
+}
+
+async function undo({ tool, args }: ReadyCall, output: unknown, context: ToolContext): Promise<undefined> {
   if (tool.tool.compensate === undefined) throw new ToolError({ code: "TOOL_FAILED", message: `${tool.name} declares no way to undo it`, notApplied: true });
-  await tool.tool.compensate(args.take(), undo.output, context);
+  await tool.tool.compensate(args.take(), output, context);
   return undefined;
 }
 
@@ -94,7 +98,7 @@ interface Given {
  * handler that attached one was told if it was lost. The call has happened; only its files can still be lost.
  */
 async function collect(call: ReadyCall, { value, storing, attempts }: Given): Promise<Performed | Ended> {
-  const artifacts = (await Promise.allSettled(storing)).flatMap((stored) => (stored.status === "fulfilled" ? [stored.value] : []));
+  const artifacts = storing.length === 0 ? [] : (await Promise.allSettled(storing)).flatMap((stored) => (stored.status === "fulfilled" ? [stored.value] : []));
   if (!SourceReturn.is(value)) return { kind: "performed", value, artifacts, attempts };
   try {
     for (const artifact of value.artifacts) artifacts.push(await storeArtifact(call, artifact));

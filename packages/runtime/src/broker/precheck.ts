@@ -13,7 +13,7 @@ export async function precheck(call: ReadyCall): Promise<Ended | undefined> {
   const { tool } = call.tool;
   if (tool.precheck === undefined) return undefined;
   const hook = tool.precheck.bind(tool);
-  const checked = await race(async (signal) => { await hook(call.args.take(), createToolContext(call, { signal, store: undefined })); }, { clock: call.seams.clock, timeoutMs: tool.timeoutMs, signal: call.signal });
+  const checked = await race(async (inner) => { await hook(call.args.take(), createToolContext(call, { inner, store: undefined })); }, { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   switch (checked.kind) {
     case "value":
       return undefined;

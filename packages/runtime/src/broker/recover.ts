@@ -35,7 +35,7 @@ export async function recover(call: ReadyCall): Promise<Recovered> {
     noteResolved(call, { effectStatus: "none", how: "reconciled" });
     return { kind: "goes_on", how: "anew" };
   }
-  if (call.signal.aborted) return abandoned(call, { tool: call.tool.name, effect: call.effect });
+  if (call.stop.aborted) return abandoned(call, { tool: call.tool.name, effect: call.effect });
   if (call.tool.tool.idempotent !== true || authorise(call).kind === "deny") return awaitPerson(call, call.tool.name, call.argsSummary);
   noteResolved(call, { effectStatus: "unknown", how: "repeated" });
   // The repetition is on record before it begins; whoever lost the run cannot write that down, and so does not repeat.
@@ -45,7 +45,7 @@ export async function recover(call: ReadyCall): Promise<Recovered> {
 /** The same for a call whose tool or arguments are not valid any more: only a person can tell. */
 export function recoverBlind(scope: CallScope, known: Known, why: Ended): Ended | ParkedCall {
   const said = scope.request.past?.said;
-  if (said?.kind !== "resolution") return scope.signal.aborted ? abandoned(scope, known) : awaitPerson(scope, known.tool, null);
+  if (said?.kind !== "resolution") return scope.stop.aborted ? abandoned(scope, known) : awaitPerson(scope, known.tool, null);
   noteResolved(scope, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
   if (!said.happened) return why;
   const wire = said.output?.clear ?? { json: '{"$cg":"undefined"}', tagged: true };
@@ -87,7 +87,7 @@ export async function reconcile(call: ReadyCall): Promise<{ readonly kind: "happ
   const { tool } = call.tool;
   if (tool.reconcile === undefined || call.request.undo !== undefined) return { kind: "unknown" };
   const hook = tool.reconcile.bind(tool);
-  const asked = await race(async (signal) => await hook(call.args.take(), createToolContext(call, { signal, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, signal: call.signal });
+  const asked = await race(async (inner) => await hook(call.args.take(), createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   const answer: unknown = asked.kind === "value" ? asked.value : undefined;
   if (typeof answer !== "object" || answer === null) return { kind: "unknown" };
   const { kind, output } = answer as { readonly kind?: unknown; readonly output?: unknown };

@@ -12,7 +12,7 @@ export async function reserve(call: ReadyCall): Promise<Ended | undefined> {
   const { request, seams } = call;
   if (call.effect === "read" || request.undo !== undefined || (!call.keyed && request.taskId === undefined)) return undefined;
   const { principal, seq, callId, lease } = request;
-  const reservation = await seams.journal.reserveEffect(lease, { tenant: principal.tenant, idempotencyKey: call.idempotencyKey, seq, callId, argsDigest: call.argsDigest });
+  const reservation = await seams.journal.reserveEffect(lease, { tenant: principal.tenant, idempotencyKey: call.key.value, seq, callId, argsDigest: call.argsDigest });
   return reservation.kind === "reserved" ? undefined : await settleTaken(call, reservation.effect);
 }
 

@@ -6,6 +6,7 @@ const MAX_VALUES = 200;
 
 /** Texts and numbers of a value at JSON Pointers; `*` stands for every item. */
 export function sensitiveValues(value: unknown, pointers: readonly string[]): readonly string[] {
+  if (pointers.length === 0) return [];
   const found = new Set<string>();
   for (const pointer of pointers) collect(value, pointer.split("/").slice(1), found);
   // Longest first, so that one which contains another is not taken apart.

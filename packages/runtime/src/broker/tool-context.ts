@@ -1,27 +1,42 @@
 import { ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput, JsonObject, Principal, ToolContext, ToolLogger } from "@callgate/contract";
+import type { Inner } from "../lib/stop.ts";
 import type { ReadyCall } from "./call.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 
 export interface ContextInit {
-  readonly signal: AbortSignal;
+  /** Where this attempt is told to stop. */
+  readonly inner: Inner;
   /** Keeps a file of this attempt; undefined where a hook may not make any. */
   readonly store: ((artifact: ArtifactInput) => Promise<Artifact>) | undefined;
 }
 
 /** What a tool's code is given beside its arguments. Once the call is over it can log, and nothing else. */
-export function createToolContext(call: ReadyCall, { signal, store }: ContextInit): ToolContext {
+export function createToolContext(call: ReadyCall, { inner, store }: ContextInit): ToolContext {
   const { seams, request, safe } = call;
+  let principal: Principal | undefined;
+  let log: ToolLogger | undefined;
   return Object.freeze<ToolContext>({
-    signal,
+    // Most tools look at few of these, so they are made when asked for.
+    get signal() {
+      return inner.signal;
+    },
     // The run's own object decides about later calls; a tool gets a copy it cannot write to.
-    principal: freezeArguments(request.principal).value as Principal,
+    get principal() {
+      principal ??= freezeArguments(request.principal).value as Principal;
+      return principal;
+    },
     runId: request.runId,
     callId: request.callId,
-    idempotencyKey: call.idempotencyKey,
-    log: createLogger(call),
+    get idempotencyKey() {
+      return call.key.value;
+    },
+    get log() {
+      log ??= createLogger(call);
+      return log;
+    },
     progress(message, fraction) {
-      if (call.state.over || signal.aborted) return;
+      if (call.state.over || inner.aborted) return;
       seams.emit({
         kind: "call-progressed",
         atMs: seams.clock.now(),
@@ -34,7 +49,7 @@ export function createToolContext(call: ReadyCall, { signal, store }: ContextIni
       });
     },
     attach(artifact) {
-      const stored = attachOrRefuse(call, { signal, store }, artifact);
+      const stored = attachOrRefuse(call, { inner, store }, artifact);
       // A handler that does not wait for its file must not end the process when the file is lost.
       stored.catch(() => undefined);
       return stored;
@@ -42,9 +57,9 @@ export function createToolContext(call: ReadyCall, { signal, store }: ContextIni
   });
 }
 
-async function attachOrRefuse(call: ReadyCall, { signal, store }: ContextInit, artifact: ArtifactInput): Promise<Artifact> {
+async function attachOrRefuse(call: ReadyCall, { inner, store }: ContextInit, artifact: ArtifactInput): Promise<Artifact> {
   if (store === undefined) throw new ToolError({ code: "TOOL_FAILED", message: "A precheck cannot attach files: it must not change anything", notApplied: true });
-  if (call.state.over || signal.aborted) throw new ToolError({ code: "CANCELLED", message: "The call is over; the file was not kept" });
+  if (call.state.over || inner.aborted) throw new ToolError({ code: "CANCELLED", message: "The call is over; the file was not kept" });
   return await store(artifact);
 }
 

@@ -11,7 +11,7 @@ export interface ToolSlots {
    * Waits for the tool's turn. The tool's deadline does not run meanwhile. Where all turns are held by work that is past
    * its deadline and does not stop, the wait ends as well.
    */
-  take(call: ReadyCall): Promise<ToolSlot | Ended>;
+  take(call: ReadyCall): Promise<ToolSlot | Ended> | ToolSlot;
 }
 
 /** One turn of a tool. It ends when the call has given it back and none of its work is at it any more. */
@@ -34,13 +34,13 @@ const unbounded: ToolSlot = { kind: "taken", hold: (work) => work, giveBack: () 
 export function createToolSlots(): ToolSlots {
   const byTool = new Map<string, Turns>();
   return {
-    async take(call) {
+    take(call) {
       const size = call.tool.tool.concurrency;
       if (size === undefined) return unbounded;
       let turns = byTool.get(call.tool.name);
       // A catalog that changed the bound starts a new count; calls of the old one end under theirs.
       if (turns?.size !== size) byTool.set(call.tool.name, (turns = { size, slots: createSlots(size), overdue: 0 }));
-      return await takeTurn(call, turns);
+      return takeTurn(call, turns);
     },
   };
 }
@@ -49,7 +49,7 @@ async function takeTurn(call: ReadyCall, turns: Turns): Promise<ToolSlot | Ended
   const { clock } = call.seams;
   const { name, tool } = call.tool;
   const waiting = new AbortController();
-  const turn = turns.slots.take(AbortSignal.any([call.signal, waiting.signal]));
+  const turn = turns.slots.take(AbortSignal.any([call.stop.signal, waiting.signal]));
   for (;;) {
     const taken = await race(() => turn, { clock, timeoutMs: tool.timeoutMs });
     if (taken.kind === "value") return taken.value === undefined ? cancelledBefore(name) : createSlot(turns, taken.value);

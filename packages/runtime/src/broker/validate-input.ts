@@ -1,4 +1,5 @@
-import type { ParseIssue } from "@callgate/contract";
+import type { ParseIssue, ParseResult } from "@callgate/contract";
+import type { Raced } from "../lib/race.ts";
 import type { BrokerTool, CallScope, Ended, FrozenArguments } from "./call.ts";
 import { ended } from "./ended.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
@@ -12,8 +13,20 @@ const MAX_ISSUES_IN_MESSAGE = 3;
  * Holds the snapshot against the tool's schema, then its author's own. What that one made of it (defaults, trimmed
  * text) is frozen in turn: it is what policy sees, a person is shown and the tool gets.
  */
-export async function validateInput(scope: CallScope, tool: BrokerTool, issued: FrozenArguments): Promise<{ readonly kind: "valid"; readonly args: FrozenArguments } | Ended> {
-  const parsed = await judge(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, signal: scope.signal, byAuthor: tool.tool.parseInput !== undefined });
+export function validateInput(scope: CallScope, tool: BrokerTool, issued: FrozenArguments): Validated | Promise<Validated> {
+  const parsed = judge(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, stop: scope.stop, byAuthor: tool.tool.parseInput !== undefined });
+  return parsed instanceof Promise ? parsed.then((later) => conclude(scope, { tool, issued, parsed: later })) : conclude(scope, { tool, issued, parsed });
+}
+
+type Validated = { readonly kind: "valid"; readonly args: FrozenArguments } | Ended;
+
+interface Judged {
+  readonly tool: BrokerTool;
+  readonly issued: FrozenArguments;
+  readonly parsed: Raced<ParseResult>;
+}
+
+function conclude(scope: CallScope, { tool, issued, parsed }: Judged): Validated {
   const stop = { tool: tool.name, outcome: "invalid_input", code: "INVALID_INPUT" } as const;
   switch (parsed.kind) {
     case "value": {

@@ -1,5 +1,6 @@
 import { encodeValue, defaultValueBounds, decodeValue, ValueError } from "@callgate/contract";
-import type { Artifact, CallOutcome, EffectStatus, WireValue } from "@callgate/contract";
+import type { Artifact, CallOutcome, EffectStatus, ParseResult, WireValue } from "@callgate/contract";
+import type { Raced } from "../lib/race.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
 import type { EndedInit } from "./ended.ts";
@@ -12,13 +13,17 @@ import { listIssues, placed } from "./validate-input.ts";
  * Holds the result against the tool's output schema and turns it into bytes. A write whose output is wrong has happened
  * all the same, and its error says so.
  */
-export async function validateOutput(call: ReadyCall, performed: Performed): Promise<Ended> {
+export function validateOutput(call: ReadyCall, performed: Performed): Ended | Promise<Ended> {
+  // Cancelling now would lose what is already known; only the deadline counts.
+  const parsed = judge(() => call.tool.validateOutput(performed.value), { clock: call.seams.clock, timeoutMs: call.tool.tool.timeoutMs, byAuthor: call.tool.tool.parseOutput !== undefined });
+  return parsed instanceof Promise ? parsed.then((later) => conclude(call, performed, later)) : conclude(call, performed, parsed);
+}
+
+function conclude(call: ReadyCall, performed: Performed, parsed: Raced<ParseResult>): Ended {
   const effectStatus: EffectStatus = call.effect === "read" ? "none" : "done";
   const stop = (init: Pick<EndedInit, "outcome" | "code" | "message" | "path" | "details">): Ended =>
     ended({ tool: call.tool.name, effectStatus, attempts: performed.attempts, ...init, message: withEffect(init.message, call.effect, effectStatus) });
 
-  // Cancelling now would lose what is already known; only the deadline counts.
-  const parsed = await judge(() => call.tool.validateOutput(performed.value), { clock: call.seams.clock, timeoutMs: call.tool.tool.timeoutMs, byAuthor: call.tool.tool.parseOutput !== undefined });
   const invalid = { outcome: "invalid_output", code: "INVALID_OUTPUT" } as const;
   if (parsed.kind === "threw") return stop({ ...invalid, message: `The output schema of ${call.tool.name} could not judge its result: ${readThrown(parsed.error, [], call.safe).message}` });
   if (parsed.kind !== "value") return stop({ ...invalid, message: `The output schema of ${call.tool.name} did not judge its result in time` });

@@ -3,6 +3,7 @@ import { digestOf } from "../lib/digest.ts";
 import { signatureLine } from "./types/declare-typescript.ts";
 import { clip } from "./types/schema-doc.ts";
 import { createSchemaValidator } from "./validation/schema-validator.ts";
+import type { SchemaValidator } from "./validation/schema-validator.ts";
 
 /** One tool of a catalog. */
 export interface CatalogTool {
@@ -20,11 +21,11 @@ export interface CatalogTool {
   readonly interfaceDigest: Digest;
   /**
    * Checks arguments: the JSON Schema, then the author's own schema, which may transform. `undefined` counts as `{}`.
-   * Paths are JSON Pointers. Rejects only when the author's validator throws.
+   * Paths are JSON Pointers. At once where there is no author's schema. Rejects only when the author's validator throws.
    */
-  validateInput(value: unknown): Promise<ParseResult>;
+  validateInput(value: unknown): ParseResult | Promise<ParseResult>;
   /** The same for what the tool returned; anything passes where it declares no output. */
-  validateOutput(value: unknown): Promise<ParseResult>;
+  validateOutput(value: unknown): ParseResult | Promise<ParseResult>;
   /** TypeScript in one line. */
   readonly signature: string;
   /** First sentence of the description. */
@@ -57,8 +58,8 @@ export function createCatalogTool({ source, listed, spec, effect, namespace, mem
     source,
     definitionDigest: digestOf(spec),
     interfaceDigest: digestOf({ name, input: spec.input, output: spec.output ?? null, effect }),
-    validateInput: (value) => validateBoth(value === undefined ? {} : value, input.validate, (parsed) => tool.parseInput?.(parsed)),
-    validateOutput: (value) => validateBoth(value, output?.validate, (parsed) => tool.parseOutput?.(parsed)),
+    validateInput: (value) => validateBoth(value === undefined ? {} : value, input, tool.parseInput),
+    validateOutput: (value) => validateBoth(value, output, tool.parseOutput),
     // Made when first read: most tools of a large catalog are never looked at.
     get signature() {
       signature ??= signatureLine({ member, spec: tool });
@@ -68,12 +69,14 @@ export function createCatalogTool({ source, listed, spec, effect, namespace, mem
   };
 }
 
-/** `undefined` where there is nothing to check with. */
-type Check = (value: unknown) => Promise<ParseResult> | ParseResult | undefined;
+/** Either may be missing: there is nothing to check with. */
+function validateBoth(value: unknown, bySchema: SchemaValidator | undefined, byAuthor: Tool["parseInput"]): ParseResult | Promise<ParseResult> {
+  const first: ParseResult = bySchema?.validate(value) ?? { kind: "ok", value };
+  return first.kind === "invalid" || byAuthor === undefined ? first : askAuthor(first, byAuthor);
+}
 
-async function validateBoth(value: unknown, bySchema: Check | undefined, byAuthor: Check): Promise<ParseResult> {
-  const first = (await bySchema?.(value)) ?? { kind: "ok", value };
-  return first.kind === "invalid" ? first : ((await byAuthor(first.value)) ?? first);
+async function askAuthor(first: Extract<ParseResult, { kind: "ok" }>, byAuthor: (value: unknown) => Promise<ParseResult> | ParseResult | undefined): Promise<ParseResult> {
+  return (await byAuthor(first.value)) ?? first;
 }
 
 /** The hooks of a tool, also when they live on a prototype, bound to it. */

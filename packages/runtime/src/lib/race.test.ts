@@ -35,7 +35,7 @@ describe("race", () => {
     let finish: (value: string) => void = () => undefined;
     let signal: AbortSignal | undefined;
     const ended = race((inner) => {
-      signal = inner;
+      signal = inner.signal;
       return new Promise<string>((resolve) => (finish = resolve));
     }, options);
     await clock.advance(99);
@@ -50,7 +50,7 @@ describe("race", () => {
 
   test("is cancelled with its signal, and a rejection that follows is late, not unhandled", async () => {
     const { clock, abort, options, late, quiet } = harness();
-    const ended = race((signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))), options);
+    const ended = race(({ signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))), options);
     abort.abort();
     expect(await ended).toEqual({ kind: "cancelled" });
     await clock.advance(0);

@@ -1,5 +1,6 @@
 import type { Clock } from "@callgate/contract";
-import { linkedAbort } from "./linked-abort.ts";
+import { createInner, stopOf } from "./stop.ts";
+import type { Inner, Stop } from "./stop.ts";
 
 /** How work under a deadline came out. After the last two the work may still go on; `late` hears of its end. */
 export type Raced<Value> =
@@ -12,31 +13,33 @@ export interface RaceOptions<Value> {
   readonly clock: Clock;
   /** Left out, only `signal` ends the wait. */
   readonly timeoutMs?: number;
-  /** Left out, only the deadline ends it. */
+  /** Left out, and `stop` as well, only the deadline ends it. */
   readonly signal?: AbortSignal;
+  /** Instead of a signal. */
+  readonly stop?: Stop;
   /** Hears once of work that ended after the race was lost. Must not throw. */
   readonly late?: (end: Extract<Raced<Value>, { kind: "value" | "threw" }>) => void;
 }
 
 /**
- * Runs `work` until it ends, its time is over, or `signal` aborts, whichever is first. `work` gets a signal that aborts
+ * Runs `work` until it ends, its time is over, or it is told to stop, whichever is first. `work` gets a signal that aborts
  * in the two latter cases. Never rejects; leaves no timer and no listener behind.
  */
-export function race<Value>(work: (signal: AbortSignal) => Promise<Value> | Value, options: RaceOptions<Value>): Promise<Raced<Value>> {
-  if (options.signal?.aborted === true) return Promise.resolve({ kind: "cancelled" });
+export function race<Value>(work: (inner: Inner) => Promise<Value> | Value, options: RaceOptions<Value>): Promise<Raced<Value>> {
+  const { clock, timeoutMs, signal, stop = signal === undefined ? undefined : stopOf(signal) } = options;
+  if (stop?.aborted === true) return Promise.resolve({ kind: "cancelled" });
   return new Promise((resolve) => {
-    const inner = options.signal === undefined ? linkedAbort() : linkedAbort(options.signal);
+    const inner = createInner();
     let open = true;
-    const { timeoutMs } = options;
     const expired = (): void => {
       settle({ kind: "timed_out" });
       inner.abort(new DOMException(`No answer within ${timeoutMs} ms`, "TimeoutError"));
     };
-    const timer = timeoutMs === undefined ? undefined : options.clock.schedule(timeoutMs, expired);
-    const cancelled = (): void => {
+    const timer = timeoutMs === undefined ? undefined : clock.schedule(timeoutMs, expired);
+    const leave = stop?.listen(() => {
       settle({ kind: "cancelled" });
-    };
-    inner.signal.addEventListener("abort", cancelled, { once: true });
+      inner.abort(stop.reason);
+    });
 
     function settle(end: Raced<Value>): void {
       if (!open) {
@@ -45,19 +48,19 @@ export function race<Value>(work: (signal: AbortSignal) => Promise<Value> | Valu
       }
       open = false;
       timer?.cancel();
-      inner.signal.removeEventListener("abort", cancelled);
-      inner.unlink();
+      leave?.();
       resolve(end);
     }
 
-    // The work starts in this very tick; an async wrapper turns what it throws at once into a rejection.
-    (async () => work(inner.signal))().then(
-      (value) => {
-        settle({ kind: "value", value });
-      },
-      (error: unknown) => {
-        settle({ kind: "threw", error });
-      },
-    );
+    const ended = (value: Value): void => settle({ kind: "value", value });
+    const threw = (error: unknown): void => settle({ kind: "threw", error });
+    try {
+      // The work starts in this very tick.
+      const working = work(inner);
+      if (working instanceof Promise) working.then(ended, threw);
+      else Promise.resolve(working).then(ended, threw);
+    } catch (error) {
+      Promise.reject(error).catch(threw);
+    }
   });
 }

@@ -11,7 +11,7 @@ import type { RunScope } from "./run-scope.ts";
 import type { TokenMeter } from "./token-meter.ts";
 import { createToolQueue } from "./tool-queue.ts";
 import type { ToolCall } from "./tool-call.ts";
-import type { Settling } from "./tool-queue.ts";
+import type { Settling, ToolQueue } from "./tool-queue.ts";
 import { readWait } from "./wait-arguments.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
@@ -58,118 +58,146 @@ export interface CallDesk {
 const maxRefused = 100;
 const undefinedResult: GuestCompletion["result"] = { kind: "value", value: encodeValue(undefined) };
 
-// oxlint-disable-next-line max-lines-per-function -- one state, and the functions that change it
+interface Kept {
+  readonly issued: GuestCall;
+  /** Of a tool call that may run. */
+  readonly call?: ToolCall;
+}
+
+interface DeskState {
+  readonly scope: RunScope;
+  readonly options: CallDeskOptions;
+  /** Calls of a program that is executed again, until the record ends. */
+  readonly kept: Map<number, Kept>;
+  /** How many events of each name the program has had. */
+  readonly taken: Map<string, number>;
+  readonly room: WaitingRoom;
+  readonly tools: ToolQueue;
+  taking: boolean;
+  /** Built-ins under way. */
+  answering: number;
+}
+
 export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallDesk {
-  const { reader, resumed, ready, tooManyCalls, changed } = options;
   const { clock, journal } = scope.seams;
-  const kept = new Map<number, { readonly issued: GuestCall; readonly call?: ToolCall }>();
   const taken = new Map<string, number>();
   const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken });
   scope.signals.heard = () => room.look();
   const tools = createToolQueue(scope, {
-    ended: ({ seq, tool }, performed) => {
-      ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
-      changed();
+    ended({ seq, tool }, performed) {
+      options.ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
+      options.changed();
     },
-    parked: (call, wait) => {
-      room.add({ wait, isTimer: false, over: (said) => { tools.wake(call, said); changed(); } });
-      changed();
+    parked(call, wait) {
+      room.add({ wait, isTimer: false, over: (said) => { tools.wake(call, said); options.changed(); } });
+      options.changed();
     },
   });
-  let [taking, answering] = [true, 0];
-
-  function noteTool(issued: Issued<"tool">): ToolCall | undefined {
-    const isOver = tools.calls.length >= scope.limits.calls;
-    if (taking && !isOver) return tools.note(issued, resumed?.calls.get(issued.seq));
-    // A guest that is being ended may issue thousands more; these are enough to tell.
-    if (tools.calls.length < scope.limits.calls + maxRefused) tools.refuse(tools.note(issued, undefined));
-    if (taking) tooManyCalls();
-    return undefined;
-  }
-
-  function startTimer({ seq, delayMs }: Issued<"timer">, untilMs: number): void {
-    room.add({ wait: { kind: "timer", seq, untilMs }, isTimer: true, over: () => { ready({ seq, call: { kind: "timer", delayMs }, result: undefinedResult }); changed(); } });
-  }
-
-  function startBuiltin(call: Issued<"builtin">, issuedMs: number): void {
-    if (call.name === "sleep" || call.name === "wait_for") return startWait(call, issuedMs);
-    answering += 1;
-    answerBuiltin(scope, call, reader).then(
-      (result) => {
-        answering -= 1;
-        ready(builtinAnswered(call, result));
-        changed();
-      },
-      () => undefined, // It never rejects.
-    );
-  }
-
-  function startWait(call: Issued<"builtin">, issuedMs: number): void {
-    const read = readWait(call, issuedMs);
-    if (read.kind === "error") return ready(builtinAnswered(call, read));
-    const over = (said: RunSignal | undefined): void => {
-      ready(builtinAnswered(call, said?.kind === "event" ? { kind: "value", value: said.payload.clear ?? encodeValue(undefined) } : read.whenOver));
-      changed();
-    };
-    room.add({ wait: read.wait, isTimer: false, over });
-  }
-
-  function start(issued: GuestCall, call: ToolCall | undefined, issuedMs: number): void {
-    if (issued.kind === "tool") {
-      if (call !== undefined) tools.start(call, issued.args);
-    } else if (!taking) return;
-    else if (issued.kind === "timer") startTimer(issued, issuedMs + issued.delayMs);
-    else startBuiltin(issued, issuedMs);
-  }
-
-  function goLive(): void {
-    const answered = resumed?.answered ?? new Set<number>();
-    for (const completion of resumed?.undelivered ?? []) if (kept.delete(completion.seq) && taking) ready(completion);
-    for (const { issued, call } of kept.values()) {
-      if (answered.has(issued.seq) || call?.state === "refused" || call?.state === "ended") continue;
-      start(issued, call, (issued.kind === "tool" ? undefined : issued.atMs) ?? resumed?.lastMs ?? clock.now());
-    }
-    kept.clear();
-  }
-
+  const state: DeskState = { scope, options, kept: new Map(), taken, room, tools, taking: true, answering: 0 };
   return {
     room,
     calls: tools.calls,
     meter: tools.meter,
     get busy() {
-      return tools.busy + answering;
+      return tools.busy + state.answering;
     },
     issue(calls) {
-      for (const issued of calls) {
-        if (issued.kind !== "tool") start(issued, undefined, clock.now());
-        else start(issued, noteTool(issued), 0);
-      }
+      for (const issued of calls) start(state, issued.kind === "tool" ? { issued, ...noteTool(state, issued) } : { issued }, clock.now());
     },
     keep(calls) {
-      for (const issued of calls) {
-        if (issued.kind !== "tool") {
-          kept.set(issued.seq, { issued });
-          const name = resumed === undefined ? undefined : eventHad(issued, resumed);
-          if (name !== undefined) taken.set(name, (taken.get(name) ?? 0) + 1);
-        }
-        else {
-          const call = noteTool(issued);
-          if (call !== undefined) kept.set(issued.seq, { issued, call });
-        }
-      }
+      for (const issued of calls) keep(state, issued);
     },
-    goLive,
-    forget: () => kept.clear(),
+    goLive: () => goLive(state),
+    forget: () => state.kept.clear(),
     hold: () => tools.hold(),
-    async settle(how) {
-      taking = false;
-      for (const { seq, kind } of room.waits) if (kind === "timer" || kind === "event" || how === "abort") room.remove(seq);
-      // Of a program that ended while it was executed again, the rest is settled like that of any other.
-      tools.hold();
-      goLive();
-      await tools.settle(how);
-    },
+    settle: (how) => settle(state, how),
   };
+}
+
+/** Enters a tool call. Without `call` it is one too many, or comes too late, and never runs. */
+function noteTool({ scope, options, tools, taking }: DeskState, issued: Issued<"tool">): { readonly call?: ToolCall } {
+  const { resumed, tooManyCalls } = options;
+  const isOver = tools.calls.length >= scope.limits.calls;
+  if (taking && !isOver) return { call: tools.note(issued, resumed?.calls.get(issued.seq)) };
+  // A guest that is being ended may issue thousands more; these are enough to tell.
+  if (tools.calls.length < scope.limits.calls + maxRefused) tools.refuse(tools.note(issued, undefined));
+  if (taking) tooManyCalls();
+  return {};
+}
+
+function keep(state: DeskState, issued: GuestCall): void {
+  const { kept, taken, options } = state;
+  if (issued.kind === "tool") {
+    const { call } = noteTool(state, issued);
+    if (call !== undefined) kept.set(issued.seq, { issued, call });
+    return;
+  }
+  kept.set(issued.seq, { issued });
+  const name = options.resumed === undefined ? undefined : eventHad(issued, options.resumed);
+  if (name !== undefined) taken.set(name, (taken.get(name) ?? 0) + 1);
+}
+
+function start(state: DeskState, { issued, call }: Kept, issuedMs: number): void {
+  if (issued.kind === "tool") {
+    if (call !== undefined) state.tools.start(call, issued.args);
+  } else if (!state.taking) return;
+  else if (issued.kind === "timer") startTimer(state, issued, issuedMs + issued.delayMs);
+  else startBuiltin(state, issued, issuedMs);
+}
+
+function startTimer({ room, options }: DeskState, { seq, delayMs }: Issued<"timer">, untilMs: number): void {
+  const over = (): void => {
+    options.ready({ seq, call: { kind: "timer", delayMs }, result: undefinedResult });
+    options.changed();
+  };
+  room.add({ wait: { kind: "timer", seq, untilMs }, isTimer: true, over });
+}
+
+function startBuiltin(state: DeskState, call: Issued<"builtin">, issuedMs: number): void {
+  const { scope, options } = state;
+  if (call.name === "sleep" || call.name === "wait_for") return startWait(state, call, issuedMs);
+  state.answering += 1;
+  answerBuiltin(scope, call, options.reader).then(
+    (result) => {
+      state.answering -= 1;
+      options.ready(builtinAnswered(call, result));
+      options.changed();
+    },
+    () => undefined, // It never rejects.
+  );
+}
+
+function startWait({ room, options }: DeskState, call: Issued<"builtin">, issuedMs: number): void {
+  const read = readWait(call, issuedMs);
+  if (read.kind === "error") return options.ready(builtinAnswered(call, read));
+  const over = (said: RunSignal | undefined): void => {
+    options.ready(builtinAnswered(call, said?.kind === "event" ? { kind: "value", value: said.payload.clear ?? encodeValue(undefined) } : read.whenOver));
+    options.changed();
+  };
+  room.add({ wait: read.wait, isTimer: false, over });
+}
+
+function goLive(state: DeskState): void {
+  const { kept, options, taking, scope } = state;
+  const { resumed, ready } = options;
+  const answered = resumed?.answered ?? new Set<number>();
+  for (const completion of resumed?.undelivered ?? []) if (kept.delete(completion.seq) && taking) ready(completion);
+  for (const one of kept.values()) {
+    const { issued, call } = one;
+    if (answered.has(issued.seq) || call?.state === "refused" || call?.state === "ended") continue;
+    start(state, one, (issued.kind === "tool" ? undefined : issued.atMs) ?? resumed?.lastMs ?? scope.seams.clock.now());
+  }
+  kept.clear();
+}
+
+async function settle(state: DeskState, how: Settling): Promise<void> {
+  const { room, tools } = state;
+  state.taking = false;
+  for (const { seq, kind } of room.waits) if (kind === "timer" || kind === "event" || how === "abort") room.remove(seq);
+  // Of a program that ended while it was executed again, the rest is settled like that of any other.
+  tools.hold();
+  goLive(state);
+  await tools.settle(how);
 }
 
 /** The name of the event that a recorded `waitFor` was answered with. */

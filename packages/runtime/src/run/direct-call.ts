@@ -83,7 +83,7 @@ async function perform(scope: RunScope, { tool, args, signal }: DirectCallReques
     if (!(fault instanceof ValueError)) throw fault;
     const error: CallError = { code: fault.code, message: `${fault.message}. The call was not made.`, tool, retryable: false, path: fault.path };
     const outcome: CallOutcome = { kind: "invalid_input", effectStatus: "none", error };
-    return { kind: "performed", outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), sensitiveValues: [], recorded: Promise.resolve([]), argsJson: "" };
+    return { kind: "performed", outcome, durationMs: 0, effect: "write", argsDigest: digestOf("unreadable"), sensitiveValues: [], argsJson: "" };
   }
 }
 

@@ -1,18 +1,20 @@
 import { decodeValue } from "@callgate/contract";
-import type { Clock, GuestEnd, GuestJob, LimitName, SandboxDriver, Suspension, WireValue } from "@callgate/contract";
+import type { GuestCompletion, GuestEnd, GuestJob, LimitName, RunLimits, SandboxDriver, Suspension, WireValue } from "@callgate/contract";
 import { createCallDesk } from "./call-desk.ts";
 import type { CallDesk } from "./call-desk.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { driveGuest } from "./drive-guest.ts";
+import type { DrivenGuest, GuestHearing } from "./drive-guest.ts";
 import { createOutputSink } from "./guest-output.ts";
 import type { OutputOptions, OutputSink } from "./guest-output.ts";
 import { createPump } from "./pump.ts";
 import type { Pump } from "./pump.ts";
 import { createReplayScript } from "./replay-script.ts";
-import type { Divergence } from "./replay-script.ts";
+import type { Divergence, ReplayScript } from "./replay-script.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 import { createSuspender } from "./suspender.ts";
+import type { Suspender } from "./suspender.ts";
 import type { TokenMeter } from "./token-meter.ts";
 import type { ToolCall } from "./tool-call.ts";
 import { wakeTimeOf } from "./waiting-room.ts";
@@ -55,36 +57,92 @@ export interface Executed {
  * and without anything being performed; from there on it goes on live like any other (DESIGN D7). What a guest can end in
  * is a value; this never rejects.
  */
-// oxlint-disable-next-line max-lines-per-function -- the life of an execution from top to bottom; its parts share the same few names
 export async function execute(scope: RunScope, options: ExecuteOptions): Promise<Executed> {
-  const { driver, job, signal, resumed } = options;
+  const execution = begin(scope, options);
+  const { state, desk, guest, pump, script, wall, output } = execution;
+  const unobserve = observePauses(scope, wall);
+  const cancel = (): void => stop(execution, { kind: "cancelled" });
+  const unlisten = listen([options.signal, cancel], [scope.fence.signal, cancel], [options.leave, () => leave(execution)]);
+  const ended = readEnd(await guest.ended, scope.limits.resultBytes);
+  state.hasEnded = true;
+  pump.stop();
+  const missing = state.isLive || state.suspension !== undefined || state.aborted !== undefined ? undefined : missingCall(ended.end, script?.missing());
+  if (missing !== undefined) desk.forget();
+  state.isLive = true;
+  // Aborting while the last writes drain is still possible: the signal and the wall clock are kept until here.
+  if (state.suspension === undefined) await Promise.race([settleCalls(scope, desk, { end: ended.end, aborted: state.aborted }), state.left.promise]);
+  unlisten();
+  execution.suspender.stop();
+  unobserve();
+  wall.stop();
+  const divergence = script?.divergence ?? missing;
+  const common = { output, calls: desk.calls, meter: desk.meter };
+  if (state.suspension !== undefined) return { end: { kind: "cancelled" }, suspension: state.suspension, ...common };
+  return { ...(divergence === undefined ? ended : { end: ended.end, divergence }), ...common };
+}
+
+/** How far an execution has come. */
+interface ExecutionState {
+  /** The record of earlier stretches ends before here. */
+  isLive: boolean;
+  hasEnded: boolean;
+  /** Completions the guest had had when it last blocked. */
+  blockedAt: number;
+  /** Once it was given up for now. */
+  suspension: Suspension | undefined;
+  /** Settles once calls are aborted; from when the gate ended the run. */
+  aborted: Promise<void> | undefined;
+  /** Resolves when it is given up. */
+  readonly left: PromiseWithResolvers<void>;
+}
+
+interface Execution {
+  readonly scope: RunScope;
+  readonly state: ExecutionState;
+  readonly desk: CallDesk;
+  readonly output: OutputSink;
+  readonly pump: Pump;
+  /** What a run that goes on is given from its record. */
+  readonly script: ReplayScript | undefined;
+  readonly suspender: Suspender;
+  readonly guest: DrivenGuest;
+  readonly wall: WallClock;
+}
+
+/** Puts the parts together and starts the guest. What they bring about comes later, when all of them are there. */
+function begin(scope: RunScope, options: ExecuteOptions): Execution {
+  const { driver, job, resumed } = options;
   const { seams, limits, log } = scope;
-  const limit = (name: LimitName, message: string): GuestEnd => ({ kind: "limit", limit: name, limitValue: limits[name], message });
-  const desk = createCallDesk(scope, {
-    reader: options.reader,
-    resumed,
-    ready: (answered) => pump.ready(answered),
-    tooManyCalls: () => stop(limit("calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`)),
-    changed: () => suspender.touch(),
-  });
-  const output = createOutputSink(scope, { textTooLarge: () => stop(limit("resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`)), onOutput: options.onOutput, ...(resumed === undefined ? {} : { before: resumed.said }) });
-  const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver: (completions) => guest.deliver(completions) });
-  const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver: (completions) => guest.deliver(completions), stop: () => stop({ kind: "cancelled" }), atEnd: goLive });
-  let isLive = script === undefined;
-  let [blockedAt, hasEnded] = [-1, false];
-  const left = Promise.withResolvers<void>();
-  let suspension: Suspension | undefined;
+  const state: ExecutionState = { isLive: resumed === undefined, hasEnded: false, blockedAt: -1, suspension: undefined, aborted: undefined, left: Promise.withResolvers<void>() };
+  const desk = createCallDesk(scope, { reader: options.reader, resumed, ready: (answered) => pump.ready(answered), tooManyCalls: () => stop(execution, callsEnd(limits)), changed: () => suspender.touch() });
+  const output = createOutputSink(scope, { textTooLarge: () => stop(execution, textEnd(limits)), onOutput: options.onOutput, ...(resumed === undefined ? {} : { before: resumed.said }) });
+  const deliver = (completions: readonly GuestCompletion[]): void => guest.deliver(completions);
+  const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver });
+  const atEnd = (): void => {
+    state.isLive = true;
+    desk.goLive();
+    suspender.touch();
+  };
+  const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver, stop: () => stop(execution, { kind: "cancelled" }), atEnd });
   const suspender = createSuspender({
     clock: seams.clock,
     suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
-    isResting: () => isLive && desk.busy === 0 && pump.isEmpty && (hasEnded || blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
+    isResting: () => state.isLive && desk.busy === 0 && pump.isEmpty && (state.hasEnded || state.blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
     resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
-    suspend: () => suspend(wakeTimeOf(desk.room.waits)),
+    suspend: () => suspend(execution, wakeTimeOf(desk.room.waits)),
   });
   // A driver may hand over calls before it returns: what they need is there by now.
-  const guest = driveGuest(driver, job, {
-    calls: (calls) => {
-      if (isLive) desk.issue(calls);
+  const guest = driveGuest(driver, job, hearing({ state, desk, output, script, suspender }));
+  const wall = startWallClock(seams.clock, limits.wallMs, () => stop(execution, wallEnd(limits)));
+  const execution: Execution = { scope, state, desk, output, pump, script, suspender, guest, wall };
+  return execution;
+}
+
+/** What the guest does, and where it goes. */
+function hearing({ state, desk, output, script, suspender }: Pick<Execution, "state" | "desk" | "output" | "script" | "suspender">): GuestHearing {
+  return {
+    calls(calls) {
+      if (state.isLive) desk.issue(calls);
       else {
         desk.keep(calls);
         script?.issued(calls);
@@ -92,58 +150,49 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
       suspender.touch();
     },
     output: (said) => output.take(said),
-    blocked: (delivered) => {
-      blockedAt = delivered;
-      if (!isLive) script?.blocked(delivered);
+    blocked(delivered) {
+      state.blockedAt = delivered;
+      if (!state.isLive) script?.blocked(delivered);
       suspender.touch();
     },
-  });
-  const wall = startWallClock(seams.clock, limits.wallMs, () => stop(limit("wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`)));
-  const unobserve = observePauses(scope, wall);
+  };
+}
 
-  function goLive(): void {
-    isLive = true;
-    desk.goLive();
-    suspender.touch();
-  }
-
-  let aborted: Promise<void> | undefined;
-  function stop(end: GuestEnd): void {
-    if (suspension !== undefined) return;
-    suspender.stop();
-    pump.stop();
-    guest.stop(end);
-    if (script?.divergence !== undefined) desk.forget();
-    aborted ??= desk.settle("abort");
-  }
-
-  function suspend(wakeAtMs: number | undefined): void {
-    if (aborted !== undefined || suspension !== undefined) return;
-    suspension = { atMs: seams.clock.now(), waits: desk.room.waits, ...(wakeAtMs === undefined ? {} : { wakeAtMs }) };
-    suspender.stop();
-    pump.stop();
-    guest.stop({ kind: "cancelled" });
-    desk.room.drop();
-    left.resolve();
-  }
-
-  const unlisten = listen([signal, () => stop({ kind: "cancelled" })], [scope.fence.signal, () => stop({ kind: "cancelled" })], [options.leave, () => leave({ desk, pump, clock: seams.clock, isLive: () => isLive, suspend })]);
-  const ended = readEnd(await guest.ended, limits.resultBytes);
-  hasEnded = true;
-  pump.stop();
-  const missing = isLive || suspension !== undefined || aborted !== undefined ? undefined : missingCall(ended.end, script?.missing());
-  if (missing !== undefined) desk.forget();
-  isLive = true;
-  // Aborting while the last writes drain is still possible: the signal and the wall clock are kept until here.
-  if (suspension === undefined) await Promise.race([settleCalls(scope, desk, { end: ended.end, aborted }), left.promise]);
-  unlisten();
+/** Ends the run, whatever it does. */
+function stop({ state, suspender, pump, guest, script, desk }: Execution, end: GuestEnd): void {
+  if (state.suspension !== undefined) return;
   suspender.stop();
-  unobserve();
-  wall.stop();
-  const divergence = script?.divergence ?? missing;
-  const common = { output, calls: desk.calls, meter: desk.meter };
-  if (suspension !== undefined) return { end: { kind: "cancelled" }, suspension, ...common };
-  return { ...(divergence === undefined ? ended : { end: ended.end, divergence }), ...common };
+  pump.stop();
+  guest.stop(end);
+  if (script?.divergence !== undefined) desk.forget();
+  state.aborted ??= desk.settle("abort");
+}
+
+/** Gives the run up for now: it goes on, here or elsewhere, when what it waits for has come. */
+function suspend({ scope, state, suspender, pump, guest, desk }: Execution, wakeAtMs: number | undefined): void {
+  if (state.aborted !== undefined || state.suspension !== undefined) return;
+  state.suspension = { atMs: scope.seams.clock.now(), waits: desk.room.waits, ...(wakeAtMs === undefined ? {} : { wakeAtMs }) };
+  suspender.stop();
+  pump.stop();
+  guest.stop({ kind: "cancelled" });
+  desk.room.drop();
+  state.left.resolve();
+}
+
+function limitEnd(limits: RunLimits, limit: LimitName, message: string): GuestEnd {
+  return { kind: "limit", limit, limitValue: limits[limit], message };
+}
+
+function callsEnd(limits: RunLimits): GuestEnd {
+  return limitEnd(limits, "calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`);
+}
+
+function textEnd(limits: RunLimits): GuestEnd {
+  return limitEnd(limits, "resultBytes", `text() gave more than ${limits.resultBytes} bytes (limit resultBytes). Return less, or write it to a file with a tool.`);
+}
+
+function wallEnd(limits: RunLimits): GuestEnd {
+  return limitEnd(limits, "wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`);
 }
 
 type Listening = readonly [signal: AbortSignal | undefined, heard: () => void];
@@ -158,22 +207,16 @@ function listen(...all: readonly Listening[]): () => void {
   };
 }
 
-interface Leaving {
-  readonly desk: CallDesk;
-  readonly pump: Pump;
-  readonly clock: Clock;
-  readonly isLive: () => boolean;
-  readonly suspend: (wakeAtMs: number) => void;
-}
-
 const leaveLookMs = 20;
 
 /** Lets what is under way come to its end and gives the run up: it can go on at once, elsewhere. */
-function leave({ desk, pump, clock, isLive, suspend }: Leaving): void {
+function leave(execution: Execution): void {
+  const { pump, desk, state, scope } = execution;
+  const { clock } = scope.seams;
   pump.stop();
   desk.hold();
   const look = (): void => {
-    if (!isLive() || desk.busy === 0) suspend(clock.now());
+    if (!state.isLive || desk.busy === 0) suspend(execution, clock.now());
     else clock.schedule(leaveLookMs, look);
   };
   look();

@@ -32,7 +32,7 @@ export function createListedSource(source: GateSource, { clock, timeoutMs, signa
   async function listAll(): Promise<void> {
     do {
       again = false;
-      const end = await race((raced) => source.source.list(raced), { clock, timeoutMs, signal });
+      const end = await race((inner) => source.source.list(inner.signal), { clock, timeoutMs, signal });
       if (signal.aborted) return;
       if (end.kind === "value") listing = end.value;
       failure = failureOf(end, source.namespace ?? source.source.namespace, timeoutMs);

@@ -9,6 +9,8 @@ export interface RunLog {
   begin(start: RunStart, options?: { readonly leaseMs?: number }): void;
   /** Written with the next flush. */
   add(entry: JournalEntry): void;
+  /** The same, at the latest two turns of the event loop from now: what was ready comes before what it brings about. */
+  readonly gather: (entries: readonly JournalEntry[]) => void;
   /** Asks for everything so far to be written. */
   flush(): void;
   /** Something of this run that others are writing. Must not reject. */
@@ -39,31 +41,28 @@ export interface RunLogHearing {
 /** @param lease under which everything is written; a run that begins has its `firstLease` */
 export function createRunLog(journal: Journal, lease: RunLease, hearing: RunLogHearing): RunLog {
   let waiting: JournalEntry[] = [];
-  const recordings = new Set<Promise<unknown>>();
-  let told = false;
-
-  function follow(recording: Promise<unknown>): void {
-    recordings.add(recording);
-    recording.finally(() => recordings.delete(recording)).catch(() => undefined); // It never rejects.
-  }
-
-  async function attempt(write: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      if (CallgateError.is(error) && error.code === "RUN_FENCED") hearing.fenced?.();
-      else if (!told) hearing.degraded(error instanceof Error ? error.message : String(error));
-      told = true;
-      return false;
-    }
-  }
+  const { follow, followed } = createFollowing();
+  const attempt = createAttempt(hearing);
+  let [isFlushing, isOver] = [false, false];
 
   async function write(durability: Durability): Promise<void> {
     const entries = waiting;
     if (entries.length === 0) return;
     waiting = [];
     if (!(await attempt(() => journal.append(lease, entries, durability)))) waiting = [...entries, ...waiting].slice(-maxWaiting);
+  }
+
+  const flush = (): void => {
+    if (waiting.length > 0) follow(write("later"));
+  };
+
+  function flushSoon(): void {
+    isFlushing = true;
+    // The pump's round is in the next turn; what it delivers goes along.
+    setImmediate(() => setImmediate(() => {
+      isFlushing = false;
+      flush();
+    }));
   }
 
   return {
@@ -73,24 +72,59 @@ export function createRunLog(journal: Journal, lease: RunLease, hearing: RunLogH
     add(entry) {
       waiting.push(entry);
     },
-    flush: () => follow(write("later")),
+    gather(entries) {
+      waiting.push(...entries);
+      if (isOver) flush();
+      else if (!isFlushing) flushSoon();
+    },
+    flush,
     follow,
     async suspend(suspension) {
+      isOver = true;
       follow(write("lazy"));
       const suspended = attempt(() => journal.suspend(lease, suspension));
       follow(suspended);
-      await Promise.all(recordings);
+      await followed();
       return await suspended;
     },
     async settle() {
       follow(write("lazy"));
-      await Promise.all(recordings);
+      await followed();
     },
     async finish(finish) {
+      isOver = true;
       // All asked for in one turn, so that they share a transaction.
       follow(write("lazy"));
       follow(attempt(() => journal.finish(lease, finish)));
-      await Promise.all(recordings);
+      await followed();
     },
+  };
+}
+
+/** Tries to write; whether that went well. The first fault is told. */
+function createAttempt(hearing: RunLogHearing): (write: () => Promise<unknown>) => Promise<boolean> {
+  let told = false;
+  return async (write) => {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      if (CallgateError.is(error) && error.code === "RUN_FENCED") hearing.fenced?.();
+      else if (!told) hearing.degraded(error instanceof Error ? error.message : String(error));
+      told = true;
+      return false;
+    }
+  };
+}
+
+/** What is being written. Nothing of it may reject. */
+function createFollowing(): { readonly follow: (recording: Promise<unknown>) => void; readonly followed: () => Promise<unknown> } {
+  const recordings = new Set<Promise<unknown>>();
+  return {
+    follow(recording) {
+      recordings.add(recording);
+      recording.finally(() => recordings.delete(recording)).catch(() => undefined); // It never rejects.
+    },
+    followed: () => Promise.all(recordings),
   };
 }

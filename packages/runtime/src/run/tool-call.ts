@@ -46,7 +46,7 @@ export function recordedEndOf({ ended, effectStatus }: RecordedCall, effect: Eff
 export function faulted(call: ToolCall, fault: unknown): PerformedCall {
   const error: CallError = { code: "INTERNAL", message: `${call.tool} could not be carried through: ${fault instanceof Error ? fault.message : "a fault of the gate"}`, tool: call.tool, retryable: false };
   const outcome: CallOutcome = { kind: "failed", effectStatus: call.effect === "read" ? "none" : "unknown", error };
-  return { kind: "performed", outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), sensitiveValues: [], recorded: Promise.resolve([]) };
+  return { kind: "performed", outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), sensitiveValues: [] };
 }
 
 /** A call as the result of the run tells it. */

@@ -2,12 +2,13 @@ import type { GuestCall, RunSignal } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
-import { createOccurrences } from "./occurrences.ts";
+import { createCallLedger } from "./call-ledger.ts";
+import type { CallLedger } from "./call-ledger.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import type { RunScope } from "./run-scope.ts";
 import { createTokenMeter } from "./token-meter.ts";
 import type { TokenMeter } from "./token-meter.ts";
-import { endOf, faulted, recordedEndOf } from "./tool-call.ts";
+import { endOf, faulted } from "./tool-call.ts";
 import type { ToolCall } from "./tool-call.ts";
 
 type IssuedTool = Extract<GuestCall, { kind: "tool" }>;
@@ -40,151 +41,159 @@ export interface ToolQueueOptions {
   readonly parked: (call: ToolCall, wait: ParkedCall["wait"]) => void;
 }
 
-// oxlint-disable-next-line max-lines-per-function -- one state, and the functions that change it
+interface Waiting {
+  readonly call: ToolCall;
+  /** Dropped once the call has begun: a run of a thousand large calls would hold them all. */
+  args: IssuedTool["args"] | undefined;
+}
+
+interface QueueState {
+  readonly scope: RunScope;
+  readonly told: ToolQueueOptions;
+  readonly ledger: CallLedger;
+  readonly perform: Performer;
+  readonly meter: TokenMeter;
+  readonly waiting: Waiting[];
+  readonly parked: Map<ToolCall, IssuedTool["args"]>;
+  /** Who waits for the queue to be quiet. */
+  readonly idle: (() => void)[];
+  /** Where the queue begins in `waiting`. */
+  head: number;
+  open: number;
+  held: boolean;
+}
+
 export function createToolQueue(scope: RunScope, told: ToolQueueOptions): ToolQueue {
-  const ledger = createLedger(scope);
-  const waiting: { readonly call: ToolCall; args: IssuedTool["args"] | undefined }[] = [];
-  const parked = new Map<ToolCall, IssuedTool["args"]>();
-  const meter = createTokenMeter();
-  const perform = createPerformer(scope);
-  const idle: (() => void)[] = [];
-  let [head, open, held] = [0, 0, false];
-
-  function next(): void {
-    while (!held && open < scope.limits.concurrentCalls && head < waiting.length) {
-      const first = waiting[head++];
-      if (first?.args === undefined || first.call.state !== "queued") continue;
-      begin(first.call, first.args);
-      first.args = undefined;
-    }
-    if (open === 0 && parked.size === 0 && head >= waiting.length) for (const resolve of idle.splice(0)) resolve();
-  }
-
-  function begin(call: ToolCall, args: IssuedTool["args"]): void {
-    call.state = "open";
-    open += 1;
-    perform.call(call, args).then(
-      (answer) => (isParked(answer) ? park(call, args, answer) : end(call, args, answer)),
-      (fault: unknown) => end(call, args, faulted(call, fault)),
-    );
-  }
-
-  function park(call: ToolCall, args: IssuedTool["args"], { wait, past }: ParkedCall): void {
-    call.state = "parked";
-    call.past = past;
-    open -= 1;
-    parked.set(call, args);
-    told.parked(call, wait);
-    next();
-  }
-
-  function end(call: ToolCall, args: IssuedTool["args"], performed: PerformedCall): void {
-    call.state = "ended";
-    call.end = endOf(performed);
-    for (const value of performed.sensitiveValues) scope.sensitive.add(value);
-    meter.add(args.json);
-    meter.add(performed.wire?.json ?? call.end.error?.message ?? "");
-    scope.log.follow(performed.recorded.then((notices) => { for (const notice of notices) scope.notices.add(notice); }));
-    open -= 1;
-    told.ended(call, performed);
-    next();
-  }
-
-  function start(call: ToolCall, args: IssuedTool["args"]): void {
-    call.state = "queued";
-    waiting.push({ call, args });
-    next();
-  }
-
-  function wake(call: ToolCall, said: RunSignal | undefined): void {
-    const args = parked.get(call);
-    if (args === undefined) return;
-    parked.delete(call);
-    if (call.past !== undefined && said !== undefined && said.kind !== "event") call.past = { ...call.past, said };
-    start(call, args);
-  }
-
-  const isQuiet = (): boolean => open === 0 && parked.size === 0 && waiting.slice(head).every(({ call }) => call.state !== "queued");
-
+  const ledger = createCallLedger(scope);
+  const state: QueueState = { scope, told, ledger, perform: createPerformer(scope), meter: createTokenMeter(), waiting: [], parked: new Map(), idle: [], head: 0, open: 0, held: false };
   return {
     calls: ledger.calls,
-    meter,
-    note(issued, record) {
-      if (record?.ended !== undefined) {
-        meter.add(issued.args.json);
-        meter.add(record.ended.result?.clear?.json ?? record.ended.error?.message ?? "");
-      }
-      return ledger.note(issued, record);
-    },
-    start,
+    meter: state.meter,
+    note: (issued, record) => note(state, issued, record),
+    start: (call, args) => start(state, call, args),
     refuse: (call) => ledger.refuse(call),
-    wake,
+    wake: (call, said) => wake(state, call, said),
     hold() {
-      held = true;
+      state.held = true;
     },
     get busy() {
-      return open + (held ? 0 : waiting.length - head);
+      return state.open + (state.held ? 0 : state.waiting.length - state.head);
     },
-    async settle(how) {
-      held = false;
-      // What may have begun before is settled by the broker, which sees that the run has ended.
-      for (const { call } of waiting.slice(head)) {
-        if (call.state === "queued" && call.past?.issued !== true && (how === "abort" || call.effect === "read")) ledger.refuse(call);
-      }
-      perform.abort(how);
-      for (const call of Array.from(parked.keys())) if (how === "abort" || call.effect === "read") wake(call, undefined);
-      if (isQuiet()) return;
-      const quiet = new Promise<void>((resolve) => idle.push(resolve));
-      next();
-      if (how === "drain" || open === 0) return await quiet;
-      const grace = Promise.withResolvers<void>();
-      const timer = scope.seams.clock.schedule(scope.seams.settleGraceMs, grace.resolve);
-      await Promise.race([quiet, grace.promise]);
-      timer.cancel();
-      for (const resolve of idle.splice(0)) resolve();
-    },
+    settle: (how) => settle(state, how),
   };
 }
 
-/** All tool calls the program made, run or not. */
-function createLedger({ runId, view, log, seams }: RunScope) {
-  const calls: ToolCall[] = [];
-  const occurrences = createOccurrences();
-  return {
-    calls,
-    note({ seq, tool, args }: IssuedTool, record: RecordedCall | undefined): ToolCall {
-      const effect = record?.issued?.effect ?? view.catalog.resolve(tool)?.tool.effect ?? "write";
-      const end = record === undefined ? undefined : recordedEndOf(record, effect);
-      const call: ToolCall = {
-        seq,
-        callId: `${runId}.${seq}`,
-        tool,
-        effect,
-        occurrence: effect === "read" ? 0 : occurrences.next(tool, args),
-        state: record?.refused === true ? "refused" : end === undefined ? "queued" : "ended",
-        ...(record === undefined ? {} : { past: record.past }),
-        ...(end === undefined ? {} : { end }),
-      };
-      calls.push(call);
-      return call;
-    },
-    refuse(call: ToolCall): void {
-      call.state = "refused";
-      log.add({ kind: "call-refused", atMs: seams.clock.now(), seq: call.seq, tool: call.tool });
-    },
-  };
+function note({ meter, ledger }: QueueState, issued: IssuedTool, record: RecordedCall | undefined): ToolCall {
+  if (record?.ended !== undefined) {
+    meter.add(issued.args.json);
+    meter.add(record.ended.result?.clear?.json ?? record.ended.error?.message ?? "");
+  }
+  return ledger.note(issued, record);
+}
+
+function start(state: QueueState, call: ToolCall, args: IssuedTool["args"]): void {
+  call.state = "queued";
+  state.waiting.push({ call, args });
+  next(state);
+}
+
+/** Begins what there is room for. */
+function next(state: QueueState): void {
+  const { waiting, scope, parked, idle } = state;
+  while (!state.held && state.open < scope.limits.concurrentCalls && state.head < waiting.length) {
+    const first = waiting[state.head++];
+    if (first?.args === undefined || first.call.state !== "queued") continue;
+    begin(state, first.call, first.args);
+    first.args = undefined;
+  }
+  if (state.open === 0 && parked.size === 0 && state.head >= waiting.length) for (const resolve of idle.splice(0)) resolve();
+}
+
+function begin(state: QueueState, call: ToolCall, args: IssuedTool["args"]): void {
+  call.state = "open";
+  state.open += 1;
+  state.perform.call(call, args).then(
+    (answer) => (isParked(answer) ? park(state, { call, args }, answer) : end(state, { call, args }, answer)),
+    (fault: unknown) => end(state, { call, args }, faulted(call, fault)),
+  );
+}
+
+interface Begun {
+  readonly call: ToolCall;
+  readonly args: IssuedTool["args"];
+}
+
+function park(state: QueueState, { call, args }: Begun, { wait, past }: ParkedCall): void {
+  call.state = "parked";
+  call.past = past;
+  state.open -= 1;
+  state.parked.set(call, args);
+  state.told.parked(call, wait);
+  next(state);
+}
+
+function end(state: QueueState, { call, args }: Begun, performed: PerformedCall): void {
+  const { scope, meter, told } = state;
+  call.state = "ended";
+  call.end = endOf(performed);
+  for (const value of performed.sensitiveValues) scope.sensitive.add(value);
+  meter.add(args.json);
+  meter.add(performed.wire?.json ?? call.end.error?.message ?? "");
+  if (performed.recorded !== undefined) scope.log.follow(performed.recorded.then((notices) => { for (const notice of notices) scope.notices.add(notice); }));
+  state.open -= 1;
+  told.ended(call, performed);
+  next(state);
+}
+
+function wake(state: QueueState, call: ToolCall, said: RunSignal | undefined): void {
+  const args = state.parked.get(call);
+  if (args === undefined) return;
+  state.parked.delete(call);
+  if (call.past !== undefined && said !== undefined && said.kind !== "event") call.past = { ...call.past, said };
+  start(state, call, args);
+}
+
+async function settle(state: QueueState, how: Settling): Promise<void> {
+  const { waiting, ledger, parked, idle, scope } = state;
+  state.held = false;
+  // No call was ever begun, and none is taken any more.
+  if (waiting.length === 0) return;
+  // What may have begun before is settled by the broker, which sees that the run has ended.
+  for (const { call } of waiting.slice(state.head)) {
+    if (call.state === "queued" && call.past?.issued !== true && (how === "abort" || call.effect === "read")) ledger.refuse(call);
+  }
+  state.perform.abort(how);
+  for (const call of Array.from(parked.keys())) if (how === "abort" || call.effect === "read") wake(state, call, undefined);
+  if (isQuiet(state)) return;
+  const quiet = new Promise<void>((resolve) => idle.push(resolve));
+  next(state);
+  if (how === "drain" || state.open === 0) return await quiet;
+  const grace = Promise.withResolvers<void>();
+  const timer = scope.seams.clock.schedule(scope.seams.settleGraceMs, grace.resolve);
+  await Promise.race([quiet, grace.promise]);
+  timer.cancel();
+  for (const resolve of idle.splice(0)) resolve();
+}
+
+function isQuiet({ open, parked, waiting, head }: QueueState): boolean {
+  return open === 0 && parked.size === 0 && waiting.slice(head).every(({ call }) => call.state !== "queued");
+}
+
+interface Performer {
+  call(call: ToolCall, args: IssuedTool["args"]): Promise<PerformedCall | ParkedCall>;
+  abort(how: Settling): void;
 }
 
 /** Reads and writes are aborted apart: nobody waits for a floating read, but a floating write comes to its end. */
-function createPerformer({ seams, view, principal, runId, lease, lane, taskId, limits }: RunScope) {
+function createPerformer({ seams, view, log, principal, runId, lease, lane, taskId, limits }: RunScope): Performer {
   const reads = new AbortController();
   const writes = new AbortController();
   return {
-    call({ callId, seq, tool, effect, occurrence, past }: ToolCall, args: IssuedTool["args"]): Promise<PerformedCall | ParkedCall> {
+    call({ callId, seq, tool, effect, occurrence, past }, args) {
       const { signal } = effect === "read" ? reads : writes;
-      return seams.broker.perform({ catalog: view.catalog, tool, args, principal, runId, lease, callId, seq, occurrence, lane, taskId, signal, limits, ...(past === undefined ? {} : { past }) });
+      return seams.broker.perform({ gather: log.gather, catalog: view.catalog, tool, args, principal, runId, lease, callId, seq, occurrence, lane, taskId, signal, limits, ...(past === undefined ? {} : { past }) });
     },
-    abort(how: Settling): void {
+    abort(how) {
       reads.abort(new DOMException("The run has ended", "AbortError"));
       if (how === "abort") writes.abort(new DOMException("The run was ended", "AbortError"));
     },
