@@ -45,6 +45,7 @@ interface Host {
 /** Room in a control group for what is not the program's data: the interpreter's code, its files, page tables. */
 const groupSlackMiB = 64;
 const groupPrefix = "callgate-";
+const killAgainMs = 20;
 
 /**
  * Starts guests under bubblewrap on Linux, as root or not.
@@ -55,12 +56,14 @@ const groupPrefix = "callgate-";
  * is bounded by a control group (v1 or v2) where this user may make one.
  */
 export function createBubblewrapLauncher(): Launcher {
+  const startedAs = guestUser();
   let host: Host | undefined;
   let probing: Promise<LauncherProbe> | undefined;
   const hostOf = (): Host => (host ??= openHost());
   const launch = (spec: LaunchSpec): LaunchedGuest => launchGuest(hostOf(), spec);
   return {
     name: "bubblewrap",
+    ...(startedAs === undefined ? {} : { guestUser: startedAs }),
     probe() {
       probing ??= probe(hostOf, launch);
       return probing;
@@ -79,9 +82,13 @@ function openHost(): Host {
     tools,
     files: { seccomp: createUnnamedFile(seccompFilter(architecture)), passwd: createUnnamedFile(accountFiles.passwd), group: createUnnamedFile(accountFiles.group) },
     groups: findControlGroups(),
-    user: process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined,
+    user: guestUser(),
     count: 0,
   };
+}
+
+function guestUser(): Host["user"] {
+  return process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined;
 }
 
 /** The tools, or the name of the first that is missing. */
@@ -155,12 +162,14 @@ function joinGroup(host: Host, { bounds }: LaunchSpec, child: ChildProcess): Con
 function watch(child: ChildProcess, group: ControlGroup | undefined): LaunchedGuest {
   const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
   const tree = (): readonly number[] => (child.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : processTree(child.pid));
+  let again: NodeJS.Timeout | undefined;
   child.once("exit", (code, signal) => {
+    clearTimeout(again);
     const outOfMemory = group?.ranOutOfMemory() ?? false;
     removeSoon(group);
     resolve({ ...exitOf(code, signal), outOfMemory });
   });
-  return {
+  const guest: LaunchedGuest = {
     ...streamsOf(child),
     exited,
     use: () => group?.use() ?? useOf(tree()),
@@ -170,11 +179,16 @@ function watch(child: ChildProcess, group: ControlGroup | undefined): LaunchedGu
     },
     kill() {
       // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:
-      // when bubblewrap is gone, so is everything else.
+      // when bubblewrap is gone, so is everything else. Before there is one, what was hit may be a step of the set-up that
+      // was over anyway, so it is tried again until the guest is gone.
+      clearTimeout(again);
       const [outer, first] = tree();
+      if (outer === undefined) return;
       signalOne(first ?? outer, "SIGKILL");
+      again = setTimeout(() => guest.kill(), killAgainMs);
     },
   };
+  return guest;
 }
 
 function exitOf(code: number | null, signal: NodeJS.Signals | null): Pick<GuestExit, "code" | "signal"> {
