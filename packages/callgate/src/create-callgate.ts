@@ -46,11 +46,11 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
-  const python = pythonCheckers(options.python);
+  const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
-    drivers: [createQuickJsDriver(), sandboxDriver(options.sandbox ?? {}, options.folder ?? process.cwd(), options.warm ?? false)],
+    drivers: [createQuickJsDriver(), sandboxDriver(options.sandbox ?? {}, folder, options.warm ?? false)],
     journal,
     blobs,
     policy,
@@ -76,6 +76,6 @@ async function serversOf(servers: NonNullable<CallgateOptions["mcpServers"]>, fo
 }
 
 /** The limits that are there: the configuration's type also allows `undefined`. */
-function definedLimits(limits: NonNullable<CallgateOptions["limits"]>): Partial<RunLimits> {
+export function definedLimits(limits: NonNullable<CallgateOptions["limits"]>): Partial<RunLimits> {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }

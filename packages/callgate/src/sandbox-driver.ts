@@ -39,6 +39,16 @@ function containerOptions(config: SandboxConfig["container"]): ContainerOptions 
   return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== undefined));
 }
 
+/** Whom programs of this configuration are on the host, where they are not the user of this process. */
+export function guestUserOf(config: SandboxConfig): Launcher["guestUser"] {
+  return launcherOf(config).guestUser;
+}
+
+/** This process's own variables of these names, as far as they are set. */
+function passed(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
 /**
  * The driver of Python and shell programs. Nothing is started, and the launcher not tried, before the first of them.
  *
@@ -46,7 +56,7 @@ function containerOptions(config: SandboxConfig["container"]): ContainerOptions 
  * @param isLongLived whether interpreters are worth keeping ready
  */
 export function sandboxDriver(config: SandboxConfig, folder: string, isLongLived: boolean): SandboxDriver {
-  const { processes, workspaceMiB, mounts = [], environment, network, maxGuests, warm = isLongLived ? 1 : 0 } = config;
+  const { processes, workspaceMiB, mounts = [], environment = {}, passEnvironment = [], network, maxGuests, warm = isLongLived ? 1 : 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
     launcher: launcherOf(config),
@@ -54,7 +64,7 @@ export function sandboxDriver(config: SandboxConfig, folder: string, isLongLived
     bounds,
     mounts: mounts.map((mount) => ({ ...mount, host: resolve(folder, mount.host) })),
     ...(maxGuests === undefined ? {} : { maxGuests }),
-    ...(environment === undefined ? {} : { environment }),
+    environment: { ...passed(passEnvironment), ...environment },
     ...(network === undefined ? {} : { network: { allow: network.allow, ...(network.unsafeRanges === undefined ? {} : { unsafeRanges: network.unsafeRanges }) } }),
   });
 }

@@ -4,6 +4,7 @@ import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
 import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import { createServerKeeper } from "./server/server-keeper.ts";
+import { modulesIn } from "./program/modules-in.ts";
 import type { ServerAnswer, ServerKeeper } from "./server/server-keeper.ts";
 import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./worker/messages.ts";
 
@@ -17,6 +18,8 @@ export interface PythonCheckerOptions {
   readonly pythonVersion?: string;
   /** Modules the guest has beside its standard library, by their first name: `pandas`. Default none. */
   readonly modules?: readonly string[];
+  /** Folders whose own modules and packages may be imported as well; looked at anew by each check. Default none. */
+  readonly folders?: readonly string[];
   /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
   readonly timeoutMs?: number;
   /** Heap of the pyright process. Default 384. */
@@ -40,7 +43,7 @@ export interface PythonCheckerOptions {
  * Cost, warm: tens of milliseconds for ten lines (bench/check.ts); the first check starts the process.
  */
 export function createPythonChecker(options: PythonCheckerOptions = {}): Checker {
-  const { pythonVersion = "3.11", modules = [], timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
+  const { pythonVersion = "3.11", modules = [], folders = [], timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
   const server = createServerKeeper({ pythonVersion, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
   const messagesFor = createNamespaceMessages();
   let reader: ReaderThread | undefined;
@@ -53,7 +56,7 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
   const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });
   const checkOnce = async ({ text, namespaces, lane }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
     const target = thread();
-    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces) }, within(target));
+    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), modules: folders.flatMap(modulesIn) }, within(target));
     if (read.kind !== "read") return read;
     const answer = await diagnoseTwice(server, { text: read.checkable, namespaces }, signal);
     if (answer.kind !== "found") return answer;
@@ -80,7 +83,7 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
         const answer = await diagnoseTwice(server, { text: "result = len([1])\nresult\n", namespaces }, new AbortController().signal);
         if (answer.kind !== "found") throw new CallgateError("CHECKER_FAILED", "Cannot load the tools' stubs: pyright did not answer", { details: { reason: "message" in answer ? answer.message : answer.kind } });
         const target = thread();
-        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces) }, within(target));
+        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces), modules: [] }, within(target));
       }),
     async close() {
       turns.end();

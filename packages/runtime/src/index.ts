@@ -5,7 +5,7 @@ export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.t
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
 export { replaceControls } from "./lib/replace-controls.ts";
-export { errorText, runReport } from "./result/report.ts";
+export { diagnosticText, errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";
 export type { TokenCounter } from "./result/token-counter.ts";

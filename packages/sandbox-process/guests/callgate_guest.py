@@ -945,6 +945,7 @@ def main():
     sys.modules["__main__"] = program
     sys.meta_path.insert(0, _Finder)
     sys.argv = [PROGRAM]
+    sys.dont_write_bytecode = True  # A working folder is a user's: no __pycache__ there.
     # Python runs isolated (-I): of its own variables, the path that the host's configuration gives is honoured, and no other.
     sys.path[:0] = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -96,6 +96,14 @@ function addRunCommands(program: Command, act: Act): void {
     ({ eval: code, ...options }: { eval: string }) => act(async (context) => (await import("./commands/run.ts")).runProgram(code, options, context)),
   );
   program
+    .command("check")
+    .argument("[file]", "program, or - for standard input")
+    .option("-e, --eval <code>", "program text")
+    .option("-l, --language <language>", "typescript, javascript, python or shell (default: by the file's name, else typescript)")
+    .addOption(new Option("--lane <lane>", "what the program may reach").choices(["query", "execute"]))
+    .description("check a program without running it: exit code 0 when it may run, 1 when it is refused")
+    .action((file: string | undefined, options: object) => act(async (context) => (await import("./commands/check.ts")).checkCommand(file, options, context)));
+  program
     .command("call")
     .argument("<tool>", "qualified name, e.g. crm.get_customer")
     .argument("[json]", "arguments as one JSON object, @FILE, or - for standard input")

@@ -49,8 +49,7 @@ export function renderValue(shaped: ShapedValue): string {
 export function renderReport(result: RunResult, terminal: Terminal, live: boolean): string {
   const { colors } = terminal;
   const lines: string[] = [];
-  for (const repair of result.repairs) lines.push(colors.dim(`repaired ${repair.line}:${repair.column} ${repair.message}`));
-  for (const diagnostic of result.diagnostics) lines.push(...renderDiagnostic(diagnostic, terminal));
+  lines.push(...renderCheck(result, terminal));
   // The error that ended the run is told in full below.
   if (!live) for (const call of result.calls) lines.push(callLine(call, terminal, result.error !== undefined && call.error?.message === result.error.message ? "code" : "message"));
   for (const entry of result.console) lines.push(`${colors.dim(`${entry.level} │`)} ${visible(entry.text)}`);
@@ -63,6 +62,12 @@ export function renderReport(result: RunResult, terminal: Terminal, live: boolea
   if (result.calls.length > 1) lines.push(...renderTimeline(result, terminal));
   lines.push(summaryLine(result, terminal));
   return `${lines.join("\n")}\n`;
+}
+
+/** What the check repaired and found. */
+export function renderCheck({ repairs, diagnostics }: Pick<RunResult, "repairs" | "diagnostics">, terminal: Pick<Terminal, "colors">): string[] {
+  const repaired = repairs.map(({ line, column, message }) => terminal.colors.dim(`repaired ${line}:${column} ${message}`));
+  return [...repaired, ...diagnostics.flatMap((diagnostic) => renderDiagnostic(diagnostic, terminal))];
 }
 
 function renderDiagnostic(diagnostic: Diagnostic, { colors }: Pick<Terminal, "colors">): string[] {

@@ -85,6 +85,7 @@ const sandbox = z.strictObject({
     .describe("The way out of Python and shell programs: an HTTP proxy that decides. Default: no network"),
   container: container.optional().describe("How docker and podman make their containers"),
   environment: z.record(z.string(), z.string()).optional().describe("Variables of programs. Never a secret: programs read them"),
+  passEnvironment: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Names of this process's own variables that programs see as well. Default none. Never a secret"),
 });
 
 /** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
@@ -113,6 +114,7 @@ export const configSchema = z.strictObject({
         .optional()
         .describe('Version of the Python that runs programs; newer syntax and modules are refused. Default "3.11"'),
       modules: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Modules that may be imported beside the standard library, by their first name: pandas"),
+      folders: z.array(z.string().min(1)).optional().describe("Folders of this machine whose own modules may be imported as well, because programs see them: mount them, and name them in sandbox.environment.PYTHONPATH"),
     })
     .optional()
     .describe("Python programs"),

@@ -8,20 +8,20 @@ import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./messages.ts"
 
 /** Answers one request after the other; holds one program between reading and judging it. Never throws. */
 export function createReaderService({ pythonVersion, modules }: ReaderSettings): (request: ReaderRequest) => ReaderAnswer {
-  const allowed: ReadonlySet<string> = new Set([...standardLibrary(pythonVersion), ...modules]);
+  const always: ReadonlySet<string> = new Set([...standardLibrary(pythonVersion), ...modules]);
   const known = new Map<string, KnownNamespace>();
   let reading: Reading | undefined;
 
-  const environmentOf = (messages: readonly NamespaceMessage[]): Environment => {
+  const environmentOf = (messages: readonly NamespaceMessage[], more: readonly string[]): Environment => {
     for (const { key, namespace, load } of messages) if (load !== undefined) known.set(key, knownNamespace(namespace, load.text, new Map(load.tools)));
-    return { modules: allowed, namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
+    return { modules: more.length === 0 ? always : new Set([...always, ...more]), namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
   };
 
   return (request) => {
     const { id } = request;
     try {
       if (request.kind === "read") {
-        reading = readProgram(request.text, environmentOf(request.namespaces));
+        reading = readProgram(request.text, environmentOf(request.namespaces, request.modules));
         return { kind: "read", id, checkable: reading.checkable };
       }
       if (reading === undefined) return { kind: "fault", id, message: "nothing was read" };

@@ -32,6 +32,12 @@ export function deathEnd(exit: GuestExit, { limits, cpuMs }: { readonly limits: 
   return exitEnd(exit.code ?? 0);
 }
 
+/** The end of a plain guest that never told its program's exit code: what ended is what starts the program, not the program. */
+export function unfinishedEnd(exit: GuestExit, bounds: Parameters<typeof deathEnd>[1]): GuestEnd {
+  const end = deathEnd(exit, bounds);
+  return end.kind === "returned" || end.kind === "threw" ? { kind: "crashed", message: `the sandbox ended with code ${exit.code ?? 0} before the program did; what it said is in the output` } : end;
+}
+
 function signalOf(code: number): string | undefined {
   return code > 128 ? Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] : undefined;
 }

@@ -1,3 +1,4 @@
+import { CallgateError } from "@callgate/contract";
 import type { GuestCompletion, GuestEnd, GuestHost, GuestJob, GuestRun } from "@callgate/contract";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 import type { GuestExit } from "../launcher/launcher.ts";
@@ -6,7 +7,7 @@ import type { OutputCapture } from "../output/output-capture.ts";
 import { createReportFilter } from "../output/memory-report.ts";
 import { createGuestCalls } from "./guest-calls.ts";
 import type { GuestCalls } from "./guest-calls.ts";
-import { deathEnd, exitEnd, limitEnd } from "./guest-end.ts";
+import { deathEnd, exitEnd, limitEnd, unfinishedEnd } from "./guest-end.ts";
 import type { StartedGuest } from "./started-guest.ts";
 import { watchUse } from "./watch-use.ts";
 import type { UseWatch } from "./watch-use.ts";
@@ -70,10 +71,14 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
       omitted: () => capture.stream(2, omittedText),
       status: (code) => whenDrained(started, () => finish(exitEnd(code))),
     });
-    const died = (exit: GuestExit): void => finish(deathEnd({ ...exit, outOfMemory: exit.outOfMemory || report.isSeen }, { limits, cpuMs: watch?.cpuMs ?? 0 }));
+    const died = (gone: GuestExit): void => {
+      const exit = { ...gone, outOfMemory: gone.outOfMemory || report.isSeen };
+      const used = { limits, cpuMs: watch?.cpuMs ?? 0 };
+      finish(started.language.kind === "plain" ? unfinishedEnd(exit, used) : deathEnd(exit, used));
+    };
     started.gone.then(died, () => undefined).then(settle, () => undefined);
     if (end !== undefined) return started.kill();
-    if (problem !== undefined) return finish({ kind: "crashed", message: problem });
+    if (problem !== undefined) return finish({ kind: "crashed", ...problem });
     watch = watchUse({ use: () => started.use(), limits, slackMiB: slackOf(started), over: (limit) => finish(limitEnd(limit, limits)) });
     sendJob(started, job, artifacts);
   }
@@ -151,7 +156,8 @@ function slackOf(guest: StartedGuest): number {
 }
 
 function unstartedEnd(fault: unknown): GuestEnd {
-  return { kind: "crashed", message: fault instanceof Error ? fault.message : "the guest could not be started" };
+  const missingProgram = CallgateError.is(fault) ? fault.details["missingProgram"] : undefined;
+  return { kind: "crashed", message: fault instanceof Error ? fault.message : "the guest could not be started", ...(typeof missingProgram === "string" ? { missingProgram } : {}) };
 }
 
 function brokenEnd(message: string): GuestEnd {

@@ -24,12 +24,19 @@ export interface GuestEars {
   broken(message: string): void;
 }
 
+/** Why a guest never took a job. */
+export interface UnreadyReason {
+  readonly message: string;
+  /** The interpreter, when it is what is not there. */
+  readonly missingProgram?: string;
+}
+
 /** A process that can run a program, before and while it does. */
 export interface StartedGuest {
   readonly language: GuestLanguage;
   readonly bounds: LaunchBounds;
-  /** Resolves with undefined when it can take a job, with a message when it never will. Never rejects. */
-  readonly ready: Promise<string | undefined>;
+  /** Resolves with undefined when it can take a job, with the reason when it never will. Never rejects. */
+  readonly ready: Promise<UnreadyReason | undefined>;
   /** Never rejects. Resolves when nothing of it lives and all its output was heard. */
   readonly gone: Promise<GuestExit>;
   readonly isGone: boolean;
@@ -46,6 +53,8 @@ export interface StartedGuest {
 
 /** Bytes of one frame a guest may send at all; each kind has its own, lower bound. */
 const maxPayloadBytes = 64 * 1024 * 1024;
+/** What a shell and prlimit exit with when a program is not there. */
+const notFoundCode = 127;
 /** What a guest that never spoke had to say, for the message. */
 const maxEarlyBytes = 4_096;
 
@@ -70,14 +79,14 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
     bounds: { ...bounds, reservedMiB: language.reservedMiB ?? 0 },
     mounts,
   });
-  const ready = Promise.withResolvers<string | undefined>();
+  const ready = Promise.withResolvers<UnreadyReason | undefined>();
   const early = createEarlyText();
   let ears: GuestEars | undefined;
   let isGone = false;
 
   function hear(frame: GuestFrame): void {
     if (frame.kind !== "hello" || ears !== undefined) return ears?.frame(frame);
-    ready.resolve(frame.protocol === guestProtocolVersion ? undefined : `the guest speaks version ${frame.protocol} of the protocol, this host ${guestProtocolVersion}`);
+    ready.resolve(frame.protocol === guestProtocolVersion ? undefined : { message: `the guest speaks version ${frame.protocol} of the protocol, this host ${guestProtocolVersion}` });
   }
   const read = (stream: 1 | 2, readable: NodeJS.ReadableStream): Promise<void> => {
     readable.on("data", (bytes: Buffer) => (ears === undefined ? early.add(bytes) : ears.stream(stream, bytes)));
@@ -93,7 +102,9 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
   launched.onConnection?.((connection) => ears?.connection(connection));
   const gone = goneWhen(launched.exited, [...streamEnds, framesEnd]).then((exit) => {
     isGone = true;
-    ready.resolve(exit.failure ?? `the interpreter ${language.command[0] ?? ""} could not be started${early.text === "" ? "" : `: ${early.text}`}`);
+    const [interpreter = ""] = language.command;
+    const isMissing = exit.failure === undefined && exit.code === notFoundCode;
+    ready.resolve({ message: exit.failure ?? `the interpreter ${interpreter} could not be started${early.text === "" ? "" : `: ${early.text}`}`, ...(isMissing ? { missingProgram: interpreter } : {}) });
     return exit;
   });
   return {

@@ -102,6 +102,8 @@ export type LauncherProbe =
  */
 export interface Launcher {
   readonly name: string;
+  /** Whom guests are on the host, where they are not the user of this process: what they are to write must be theirs. */
+  readonly guestUser?: { readonly uid: number; readonly gid: number };
   /** Resolves once, from then on from memory. */
   probe(): Promise<LauncherProbe>;
   /** Throws `CallgateError` DRIVER_FAILED when the process cannot be started at all. */

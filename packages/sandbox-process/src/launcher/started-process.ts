@@ -14,5 +14,5 @@ export function streamsOf(child: ChildProcess): Pick<LaunchedGuest, "stdout" | "
 export function whenStarted(child: ChildProcess, program: string): void {
   if (child.pid !== undefined) return;
   child.once("error", () => undefined);
-  throw new CallgateError("DRIVER_FAILED", `Cannot start ${program}: it is not installed, or not executable for this user`);
+  throw new CallgateError("DRIVER_FAILED", `Cannot start ${program}: it is not installed, or not executable for this user`, { details: { missingProgram: program } });
 }

@@ -33,12 +33,17 @@ const languages: Readonly<Record<string, ProgramLanguage>> = {
 
 /** `callgate run FILE|-` */
 export async function runCommand(file: string, options: RunCommandOptions, context: CommandContext): Promise<ExitCode> {
+  const { program, language } = await readProgramFile(file);
+  return await runProgram(program, { ...options, language }, context);
+}
+
+/** A program and its language, by the file's name; from standard input it is TypeScript. Errors: `CallgateError` USAGE. */
+export async function readProgramFile(file: string): Promise<{ readonly program: string; readonly language: ProgramLanguage }> {
   const language = file === "-" ? "typescript" : languages[extname(file).toLowerCase()];
   if (language === undefined) {
     throw new CallgateError("USAGE", `Cannot run ${file}: programs are TypeScript or JavaScript (.ts, .js, or a text with a fenced program), Python (.py) or shell (.sh)`);
   }
-  const program = file === "-" ? await text(process.stdin) : await readProgram(file);
-  return await runProgram(program, { ...options, language }, context);
+  return { program: file === "-" ? await text(process.stdin) : await readProgram(file), language };
 }
 
 async function readProgram(file: string): Promise<string> {
@@ -83,7 +88,7 @@ function runOptionsOf(options: Parameters<typeof runProgram>[1], context: Comman
 
 const languageNames: Readonly<Record<string, ProgramLanguage>> = { typescript: "typescript", ts: "typescript", javascript: "javascript", js: "javascript", python: "python", python3: "python", py: "python", shell: "shell", bash: "shell", sh: "shell" };
 
-function languageOf(name: string): ProgramLanguage {
+export function languageOf(name: string): ProgramLanguage {
   const language = Object.hasOwn(languageNames, name.toLowerCase()) ? languageNames[name.toLowerCase()] : undefined;
   if (language === undefined) throw new CallgateError("USAGE", `unknown language ${name}; there are typescript, javascript, python and shell`);
   return language;
@@ -96,7 +101,7 @@ function launcherOption(name: string | undefined): { readonly launcher?: (typeof
   return { launcher };
 }
 
-function laneOf(lane: string): "query" | "execute" {
+export function laneOf(lane: string): "query" | "execute" {
   if (lane === "query" || lane === "execute") return lane;
   throw new CallgateError("USAGE", `--lane is query (reads only) or execute, not "${lane}"`);
 }

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { GuestExit, LaunchedGuest, Launcher } from "../launcher.ts";
 import { processTree, useOf } from "../process-tree.ts";
+import { inside } from "../bubblewrap/sandbox-arguments.ts";
 import { streamsOf, whenStarted } from "../started-process.ts";
 
 /** Marks the processes of one guest, so that those that left its group are found too. */
@@ -26,12 +27,14 @@ export function createUnsafeLocalLauncher(): Launcher {
     probe: () => Promise.resolve(process.platform === "win32" ? { kind: "unavailable", reason: "Windows has no process groups", fix: "use a container" } : { kind: "ready", missing: ["network: open", "files: all of this user's", "processes: unbounded", "memory: unbounded", "privileges: this user's"] }),
     launch({ command, guestFile, program: hostProgram, environment, mounts, door }) {
       if (door !== undefined) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot hold sandbox.network: its programs reach all this user reaches. Remove sandbox.network, or use bubblewrap");
-      if (mounts.length > 0) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot mount: its programs see all files of this user as they are. Remove sandbox.mounts, or use bubblewrap");
+      // The working folder needs no mount: the program is started in it.
+      const workingFolder = mounts.find(({ guest, mode }) => guest === inside.workspace && mode === "rw")?.host;
+      if (mounts.length > (workingFolder === undefined ? 0 : 1)) throw new CallgateError("CONFIG_INVALID", "The launcher local-unsafe cannot mount: its programs see all files of this user as they are. Remove sandbox.mounts, or use bubblewrap");
       const folder = mkdtempSync(join(tmpdir(), "callgate-local-"));
       const mark = randomUUID();
       const [program = "", ...args] = command.map((part) => part.replaceAll("{guest}", guestFile === undefined ? "" : fileURLToPath(guestFile)).replaceAll("{program}", hostProgram?.file ?? ""));
       const child = spawn(program, args, {
-        cwd: folder,
+        cwd: workingFolder ?? folder,
         detached: true,
         env: { HOME: folder, TMPDIR: folder, PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8", TZ: "UTC", ...environment, [markName]: mark },
         stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
