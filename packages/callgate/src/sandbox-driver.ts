@@ -35,7 +35,7 @@ export function launcherOf({ launcher = "auto", container }: Pick<SandboxConfig,
 }
 
 /** What a configuration says, without the keys it leaves out. */
-function containerOptions(config: SandboxConfig["container"]): ContainerOptions {
+export function containerOptions(config: SandboxConfig["container"]): ContainerOptions {
   return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== undefined));
 }
 

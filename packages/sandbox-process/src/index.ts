@@ -11,6 +11,8 @@ export { nodeLanguage } from "./language/node-language.ts";
 export type { GuestLanguage } from "./language/guest-language.ts";
 export { createAutoLauncher } from "./launcher/auto-launcher.ts";
 export { createBubblewrapLauncher } from "./launcher/bubblewrap/bubblewrap-launcher.ts";
+export { openImageStore } from "./launcher/container/base-images.ts";
+export type { BuildImageOptions, ImageReport, ImageStore } from "./launcher/container/base-images.ts";
 export { createContainerLauncher } from "./launcher/container/container-launcher.ts";
 export type { ContainerOptions } from "./launcher/container/container-options.ts";
 export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";

@@ -232,6 +232,17 @@ function addSetupCommands(program: Command, act: Act): void {
   const sandbox = program.command("sandbox").description("process sandboxes of this machine: list them, try their walls");
   sandbox.command("ls", { isDefault: true }).description("what works here, and what is missing for the rest").action(() => act(async (context) => (await import("./commands/sandbox.ts")).listSandboxesCommand(context)));
   sandbox.command("doctor").description("try each wall from inside").action(() => act(async (context) => (await import("./commands/sandbox.ts")).sandboxDoctorCommand(context)));
+  const images = sandbox.command("images").description("images of containers: list, build and check them");
+  images.command("ls", { isDefault: true }).description("the base images and those of the configuration, with their digests").action(() => act(async (context) => (await import("./commands/sandbox-images.ts")).listImagesCommand(context)));
+  images
+    .command("build")
+    .argument("[name]", "python, node or shell; default: all")
+    .option("--root <folder>", "make it of this root file system, without a registry")
+    .option("--base <image>", "begin with this image")
+    .option("--network <name>", "network of the build, as the engine names it, such as host")
+    .description("make a base image and print its digest")
+    .action((name: string | undefined, options: object) => act(async (context) => (await import("./commands/sandbox-images.ts")).buildImagesCommand(name, options, context)));
+  images.command("check").description("age, digest, packages, known weaknesses where a scanner is there").action(() => act(async (context) => (await import("./commands/sandbox-images.ts")).checkImagesCommand(context)));
   program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
 }
 

@@ -107,7 +107,7 @@ export async function createPipeFolder(folder: string, guestFile: URL | undefine
 }
 
 
-/** What the first process says when the guest has ended; it holds the pipe until it is dead. */
+/** What the first process says when the guest has ended. It opens the pipe only then: a program could read what it holds. */
 async function lastWordOf(pipe: Socket): Promise<string> {
   let said = "";
   pipe.on("data", (bytes: Buffer) => {

@@ -15,8 +15,10 @@ export interface EngineImage {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+export type BaseImageName = "python" | "node" | "shell";
+
 /** Images of the languages, where a configuration names none. `callgate sandbox images build` makes them. */
-const baseImages: Readonly<Record<"python" | "node" | "shell", string>> = {
+export const baseImages: Readonly<Record<BaseImageName, string>> = {
   python: "localhost/callgate-python:latest",
   node: "localhost/callgate-node:latest",
   shell: "localhost/callgate-shell:latest",
@@ -42,7 +44,7 @@ interface Inspected {
  * Throws `CallgateError` CONFIG_INVALID for an image that declares volumes: they would be written to the host's disk
  * without a bound.
  */
-async function findImage(client: EngineClient, reference: string): Promise<EngineImage | undefined> {
+export async function findImage(client: EngineClient, reference: string): Promise<EngineImage | undefined> {
   let inspected: Inspected;
   try {
     inspected = (await client.call("GET", `/images/${encodeURI(reference)}/json`)) as Inspected;

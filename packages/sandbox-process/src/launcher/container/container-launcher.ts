@@ -21,7 +21,7 @@ interface Host {
   readonly engine: Engine;
   readonly images: ImageSet;
   channel: "mount" | "exec";
-  /** Podman's own filter lets programs make namespaces and mounts; ours has to be a file its service can read. */
+  /** True where the engine's own filter lets programs make namespaces, mounts or rings: they get ours. */
   hasOwnFilter: boolean;
   /** False for a runtime that is a wall of another kind: a kernel of its own. */
   readonly hasSeccomp: boolean;
@@ -62,7 +62,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
       options,
       name: `callgate-${process.pid}-${Date.now().toString(36)}-${count}`,
       channelFolder: channel === "mount" ? join(folder, `${count}`) : undefined,
-      seccompFile: host.hasOwnFilter ? profileFile(folder) : undefined,
+      seccomp: host.hasOwnFilter ? profileFor(kind, folder) : undefined,
       maxUserProcesses: engine.kind === "podman" ? ownProcessLimit() : undefined,
       cleaning(removal) {
         const settled: Promise<void> = removal.catch(() => undefined).finally(() => cleanings.delete(settled));
@@ -105,7 +105,7 @@ async function openHost(kind: EngineKind, options: ContainerOptions): Promise<Ho
   const images = await findImages(engine.client, options);
   if ("reason" in images) return images;
   const hasSeccomp = options.runtime === undefined || options.runtime === "runc" || options.runtime === "crun";
-  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: kind === "podman" && hasSeccomp, hasSeccomp };
+  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: hasSeccomp && (kind === "podman" || Number.parseInt(engine.version, 10) < firstStrictDocker), hasSeccomp };
 }
 
 /** Tries a guest; where nothing comes over shared pipes, frames go through the engine. The first problem is the one told. */
@@ -133,8 +133,12 @@ function missingOf({ engine, images, hasSeccomp, hasOwnFilter }: Host, kind: Eng
 
 const weakFilter = "system calls: Podman's own filter is on, which lets programs make user namespaces and mounts; ours could not be given to its service, which is on another machine";
 
-/** Written once a launcher: the engine reads it when a container starts. */
-function profileFile(folder: string): string {
+/** Docker's own filter is without io_uring from here on. */
+const firstStrictDocker = 25;
+
+/** Docker takes the text; Podman reads a file, written once a launcher, when a container starts. */
+function profileFor(kind: EngineKind, folder: string): string {
+  if (kind === "docker") return JSON.stringify(hardenedProfile());
   const file = join(folder, "seccomp.json");
   if (!existsSync(file)) writeFileSync(file, JSON.stringify(hardenedProfile()));
   return file;

@@ -10,7 +10,7 @@ import { hardenedProfile } from "./seccomp-profile.ts";
 
 const spec = { command: ["true"], environment: {}, bounds: { memoryMiB: 64, processes: 8, workspaceMiB: 8, workspaceFiles: 64, openFiles: 32 }, mounts: [] };
 const request = (options: ContainerOptions): { readonly HostConfig: Record<string, unknown>; readonly User: string } =>
-  containerRequest({ kind: "docker", image: "sha256:0", owner: "me", spec, options, channelFolder: "/c", volumes: [], seccompFile: undefined, maxUserProcesses: undefined }) as never;
+  containerRequest({ kind: "docker", image: "sha256:0", owner: "me", spec, options, channelFolder: "/c", volumes: [], seccomp: undefined, maxUserProcesses: undefined }) as never;
 
 describe("checkContainerOptions", () => {
   test.each([

@@ -24,7 +24,8 @@ const inside = { workspace: "/workspace", channel: "/run/callgate", guestFile: "
 /** Places a program can write, each with its part of the bound on bytes and files. */
 const writable: readonly { readonly place: string; readonly part: number }[] = [
   { place: inside.workspace, part: 3 / 4 },
-  { place: "/tmp", part: 3 / 16 },
+  { place: "/tmp", part: 1 / 8 },
+  { place: "/var/tmp", part: 1 / 16 },
   { place: "/dev/shm", part: 1 / 16 },
 ];
 
@@ -46,14 +47,14 @@ export interface RequestOptions {
   readonly channelFolder: string | undefined;
   /** Volumes made from `writableVolumes`, by name. */
   readonly volumes: readonly { readonly name: string; readonly place: string }[];
-  /** A seccomp profile in a file of the engine's machine; undefined is the engine's own. */
-  readonly seccompFile: string | undefined;
+  /** A seccomp profile as the engine takes it: Docker its text, Podman a file of its machine. Undefined is the engine's own. */
+  readonly seccomp: string | undefined;
   /** The most processes of a user the engine may allow; undefined leaves it as it is. */
   readonly maxUserProcesses: number | undefined;
 }
 
 /** The body that creates a container. What hardens comes after what an option may say, so that nothing of it is undone. */
-export function containerRequest({ kind, image, owner, spec, options, channelFolder, volumes, seccompFile, maxUserProcesses }: RequestOptions): object {
+export function containerRequest({ kind, image, owner, spec, options, channelFolder, volumes, seccomp, maxUserProcesses }: RequestOptions): object {
   const { bounds } = spec;
   const sumBytes = (bounds.memoryMiB + bounds.workspaceMiB + slackMiB) * mebibyte;
   return {
@@ -78,7 +79,7 @@ export function containerRequest({ kind, image, owner, spec, options, channelFol
       ReadonlyRootfs: true,
       Privileged: false,
       CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges", ...(seccompFile === undefined ? [] : [`seccomp=${seccompFile}`])],
+      SecurityOpt: ["no-new-privileges", ...(seccomp === undefined ? [] : [`seccomp=${seccomp}`])],
       Memory: sumBytes,
       MemorySwap: sumBytes,
       PidsLimit: bounds.processes + extraProcesses,
@@ -110,8 +111,8 @@ function shares({ workspaceMiB, workspaceFiles }: LaunchBounds): readonly { read
   return writable.map(({ place, part }) => ({ place, bytes: Math.ceil(workspaceMiB * part * 256) * 4_096, files: Math.max(16, Math.ceil(workspaceFiles * part)) }));
 }
 
-/** Podman makes these writable, without a bound, where it makes a root read-only. */
-const podmanTmpfs = { "/var/tmp": "rw,nosuid,nodev,size=64k,mode=755", "/run": "rw,nosuid,nodev,size=64k,mode=755" };
+/** Podman makes this writable, without a bound, where it makes a root read-only. */
+const podmanTmpfs = { "/run": "rw,nosuid,nodev,size=64k,mode=755" };
 
 function bind(source: string, target: string, isReadOnly: boolean): object {
   return { Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly, BindOptions: { Propagation: "rprivate" } };
@@ -131,7 +132,7 @@ function deviceRequest(gpus: NonNullable<ContainerOptions["gpus"]>): object {
 const guestPath = "/usr/local/bin:/usr/bin:/bin";
 
 /** Not every engine knows that the kernel ended a process for memory; the container's own control group does. */
-const tellMemory = 'for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events; do if [ -r $f ]; then while read -r name count; do if [ "$name" = oom_kill ] && [ "$count" -gt 0 ]; then echo memory >&9; fi; done <$f; fi; done;';
+const tellMemory = 'for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events; do if [ -r $f ]; then while read -r name count; do if [ "$name" = oom_kill ] && [ "$count" -gt 0 ]; then echo memory; fi; done <$f; fi; done;';
 
 /**
  * What the container's first process does: it bounds data (not the engine: its own start would not fit), opens the pipes
@@ -143,7 +144,7 @@ const tellMemory = 'for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cg
 function bootScript(isShared: boolean): string {
   const at = inside.channel;
   const begin = 'ulimit -d "$1" || exit 125; shift;';
-  if (isShared) return `${begin} exec 9>${at}/last; (exec 9>&- </dev/null 3<${at}/commands 4>${at}/frames >${at}/stdout 2>${at}/stderr 5>${at}/opened; exec 5>&-; exec env -i "$@"); code=$?; ${tellMemory} exit $code`;
+  if (isShared) return `${begin} (exec </dev/null 3<${at}/commands 4>${at}/frames >${at}/stdout 2>${at}/stderr 5>${at}/opened; exec 5>&-; exec env -i "$@"); code=$?; { ${tellMemory} } >${at}/last; exit $code`;
   return `${begin} heard=; trap heard=1 ${heardSignal}; umask 077; n=$1; shift; : >${at}/guest; while [ "$n" -gt 0 ]; do printf %s "$1" >>${at}/guest; shift; n=$((n-1)); done; mkfifo ${at}/commands ${at}/frames || exit 125; (exec </dev/null 3<${at}/commands 4>${at}/frames; umask 022; exec env -i "$@"); code=$?; i=0; while [ -z "$heard" ] && [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done; exit $code`;
 }
 

@@ -14,7 +14,7 @@ interface Profile {
   readonly [field: string]: unknown;
 }
 
-/** Where Podman's packages put the profile it has for itself; an administrator's own comes first. */
+/** Where Podman's packages put its profile, a list of what is allowed; an administrator's own comes first. */
 const places = ["/etc/containers/seccomp.json", "/usr/share/containers/seccomp.json"];
 
 /** New namespaces of every kind, of linux/sched.h. */
@@ -22,8 +22,8 @@ const namespaceFlags = 0x7e020000;
 const flagsOf = (mask: number): readonly number[] => Array.from({ length: 32 }, (_, bit) => 2 ** bit).filter((flag) => Math.floor(mask / flag) % 2 === 1);
 
 /**
- * Podman's profile without what it allows for containers in containers: namespaces, mounts, tracing, keys. Without a
- * profile on this machine: all calls but those.
+ * Podman's profile without what it allows for containers in containers: namespaces, mounts, tracing, keys; and without
+ * io_uring. Without a profile on this machine: all calls but those, as for bubblewrap.
  */
 export function hardenedProfile(): object {
   const base = readProfile();

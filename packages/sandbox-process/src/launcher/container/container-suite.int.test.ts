@@ -1,0 +1,31 @@
+import { testSandboxDriver } from "@callgate/testkit";
+import { afterAll, beforeAll, describe } from "vitest";
+import { createProcessDriver } from "../../driver.ts";
+import { noCases, testSecurityCases } from "../../fixtures/security-cases.ts";
+import { startTestEngine, whyNoEngine } from "../../fixtures/test-engine.ts";
+import type { TestEngine } from "../../fixtures/test-engine.ts";
+import { pythonLanguage, shellLanguage } from "../../language/guest-language.ts";
+import type { Launcher } from "../launcher.ts";
+import { createContainerLauncher } from "./container-launcher.ts";
+
+// Containers are slow to start and the suite is long: all of it runs in checks/full/containers.mjs, the part that a container
+// could break in every check.
+const isWhole = process.env["CALLGATE_CONTAINERS"] === "all";
+const part = ["py-013", "py-015", "py-022", "py-025", "py-027", "py-034", "py-047", "py-049", "py-051", "py-054", "sh-002"];
+
+for (const kind of ["docker", "podman"] as const) {
+  const skip = whyNoEngine(kind);
+  describe.skipIf(skip !== undefined)(`${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
+    let engine: TestEngine;
+    const create = (): Launcher => createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image });
+    beforeAll(async () => {
+      engine = await startTestEngine(kind);
+    }, 120_000);
+    afterAll(() => engine.close(), 60_000);
+
+    for (const dialect of isWhole ? (["cpython", "shell"] as const) : kind === "docker" ? (["shell"] as const) : []) {
+      testSandboxDriver(dialect, () => createProcessDriver({ launcher: create(), languages: [pythonLanguage, shellLanguage], warm: 2 }), { dialect });
+    }
+    testSecurityCases({ name: kind, create, skip: noCases, ...(isWhole ? {} : { only: part }) });
+  });
+}
