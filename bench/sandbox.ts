@@ -1,14 +1,12 @@
 // What the embedded sandbox costs, driver alone, beside two things anybody knows: a fresh node:vm context in the same
 // thread (no isolation at all), and a new wasm engine for each run. Figures are medians; read the ratios, they hold on
 // a busy machine. `node bench/sandbox.ts`
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createContext, runInContext } from "node:vm";
 import { defaultLimits, encodeValue } from "@callgate/contract";
 import type { GuestHost, GuestJob, GuestRun, SandboxDriver } from "@callgate/contract";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { createInstance, growMemory, initialPages } from "../packages/sandbox-quickjs/src/engine/instance.ts";
-import { WebAssembly } from "../packages/sandbox-quickjs/src/engine/web-assembly.ts";
+import { loadEngine } from "../packages/sandbox-quickjs/src/host/engine-file.ts";
 
 const program = (body: string): string => `(async ($callgate) => { "use strict";\n${body}\n})`;
 const jobFor = (body: string): GuestJob => ({
@@ -43,10 +41,10 @@ async function median(times: number, work: () => unknown): Promise<number> {
   return took[Math.floor(times / 2)] ?? Number.NaN;
 }
 
-const module = new WebAssembly.Module(readFileSync(createRequire(new URL("../packages/sandbox-quickjs/src/index.ts", import.meta.url)).resolve("@jitl/quickjs-wasmfile-release-sync/wasm")));
+const module = loadEngine();
 function newEngine(): void {
   const { exports, memory, ...instance } = createInstance(module, initialPages);
-  Object.assign(instance, { hooks: { now: () => 0, shouldInterrupt: () => false, callHost: () => 0, grow: (bytes: number) => growMemory(memory, bytes, initialPages) } });
+  Object.assign(instance, { hooks: { now: () => 0, shouldInterrupt: () => false, callHost: () => 0, rejected: () => {}, grow: (bytes: number) => growMemory(memory, bytes, initialPages) } });
   exports.newContext(exports.newRuntime(), 0);
 }
 

@@ -29,7 +29,7 @@ export const emitted = {
 } as const;
 
 /** The functions the guest hands to the worker, by their place in the array `boot` returns. */
-export const entries = { defineModules: 0, start: 1, deliver: 2, settleValue: 3, settleError: 4 } as const;
+export const entries = { defineModules: 0, start: 1, deliver: 2, settleValue: 3, settleError: 4, tellRejection: 5 } as const;
 
 /** Name of the executed text in stacks. */
 export const programFile = "program.js";

@@ -22,6 +22,7 @@ const exportNames = {
   newContext: "N",
   freeValue: "P",
   freeCString: "S",
+  duplicate: "T",
   newFloat64: "Y",
   getFloat64: "Z",
   newString: "_",
@@ -57,6 +58,8 @@ export interface EngineExports {
   newContext(runtime: Pointer, intrinsics: number): Pointer;
   freeValue(context: Pointer, value: Pointer): void;
   freeCString(context: Pointer, text: Pointer): void;
+  /** A pointer of its own to the value at an address. */
+  duplicate(context: Pointer, value: Pointer): Pointer;
   newFloat64(context: Pointer, value: number): Pointer;
   getFloat64(context: Pointer, value: Pointer): number;
   /** UTF-8, ended by a zero byte. */
@@ -91,6 +94,11 @@ export interface EngineHooks {
   shouldInterrupt(): boolean;
   /** The guest calls the host; `argumentValues` is an array of 8-byte values. Returns a value pointer or 0 for undefined. */
   callHost(context: Pointer, count: number, argumentValues: Pointer): Pointer;
+  /**
+   * A promise was rejected while nobody waits for it (`isHandled` false), or somebody began to wait for one of those.
+   * `value` is what it was rejected with, borrowed, as the engine packs it into eight bytes.
+   */
+  rejected(promise: Pointer, value: bigint, isHandled: boolean): void;
   /** The heap wants to grow to `bytes` in all; true when it was grown. */
   grow(bytes: number): boolean;
 }
@@ -108,7 +116,7 @@ export function nameExports(exports: Readonly<Record<string, unknown>>): EngineE
 }
 
 /** The engine's imports. The guest has no environment, no files, no time zone but UTC. */
-export function engineImports(memory: WasmMemory, hooks: EngineHooks): WasmImports {
+export function engineImports(memory: WasmMemory, hooks: Omit<EngineHooks, "rejected">): WasmImports {
   const abort = (): never => {
     throw new EngineAbort("The engine aborted");
   };

@@ -1,7 +1,9 @@
 import { CallgateError } from "@callgate/contract";
 import type { EngineExports, EngineHooks, Pointer } from "./abi.ts";
 import { WebAssembly } from "./web-assembly.ts";
-import type { WasmMemory, WasmModule } from "./web-assembly.ts";
+import { tableName } from "./export-table.ts";
+import { placeRejectionHook } from "./rejection-hook.ts";
+import type { WasmMemory, WasmModule, WasmTable } from "./web-assembly.ts";
 import { engineImports, nameExports } from "./abi.ts";
 
 const pageBytes = 65_536;
@@ -14,6 +16,8 @@ export interface EngineInstance {
   readonly memory: WasmMemory;
   /** Hooks of whoever runs in it now; set before each entry. */
   hooks: EngineHooks;
+  /** Where `hooks.rejected` is in the engine's table of functions. */
+  readonly rejectionSlot: number;
   /** A view of the whole memory; renewed after it grew. */
   bytes(): Buffer;
   /** Copies text in, ended by a zero byte. 0 when out of memory. Free it with `exports.free`. */
@@ -37,11 +41,16 @@ export function createInstance(module: WasmModule, maxPages: number): EngineInst
     callHost: (context, count, values) => state.hooks.callHost(context, count, values),
     grow: (wanted) => state.hooks.grow(wanted),
   });
-  const exports = nameExports(new WebAssembly.Instance(module, imports).exports);
+  const raw = new WebAssembly.Instance(module, imports).exports;
+  const exports = nameExports(raw);
+  const rejectionSlot = placeRejectionHook(raw[tableName] as WasmTable, (...[, promise, value, isHandled]) => {
+    state.hooks.rejected(Number(BigInt.asUintN(32, promise)), value, isHandled === 1);
+  });
   exports.callConstructors();
   return {
     exports,
     memory,
+    rejectionSlot,
     bytes,
     get hooks() {
       return state.hooks;
@@ -87,4 +96,4 @@ export function growMemory(memory: WasmMemory, wantedBytes: number, maxPages: nu
 const refuse = (): never => {
   throw new CallgateError("ASSERTION", "The engine was entered without a guest");
 };
-const refusingHooks: EngineHooks = { now: () => 0, shouldInterrupt: () => false, callHost: refuse, grow: () => false };
+const refusingHooks: EngineHooks = { now: () => 0, shouldInterrupt: () => false, callHost: refuse, rejected: refuse, grow: () => false };

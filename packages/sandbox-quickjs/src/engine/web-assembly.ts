@@ -7,6 +7,12 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
+export interface WasmTable {
+  /** Adds empty places; returns the first. */
+  grow(places: number): number;
+  set(place: number, value: unknown): void;
+}
+
 /** Compiled code. Can be posted to a worker, which then need not compile it again. */
 export interface WasmModule {
   readonly [Symbol.toStringTag]: string;

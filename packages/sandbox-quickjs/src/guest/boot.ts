@@ -9,7 +9,7 @@ import { SafeTypeError, create, defineGlobal, defineProperty, freeze, isFinite, 
 import { installLazy } from "./lazy.ts";
 import type { Random32 } from "./random.ts";
 import { createRandom, installRandom } from "./random.ts";
-import { render } from "./render.ts";
+import { render, renderAll } from "./render.ts";
 import { installTimers } from "./timers.ts";
 import { ToolError } from "./tool-error.ts";
 import { createResults, createSleep, createTools, createWaitFor } from "./tools.ts";
@@ -23,6 +23,8 @@ export type GuestEntries = readonly [
   deliver: (...answer: Delivery) => void,
   settleValue: (value: unknown) => void,
   settleError: (thrown: unknown) => void,
+  /** `more` others are not told one by one. */
+  tellRejection: (reason: unknown, more: number) => void,
 ];
 
 /**
@@ -82,5 +84,9 @@ export function boot(emit: Emit): GuestEntries {
       }
     },
     fail,
+    (reason, more) => {
+      const others = more > 0 ? `, and ${more} more` : "";
+      emit(emitted.console, "error", stringify(`Unhandled rejection, which nothing awaited or caught: ${renderAll([reason])}${others}`));
+    },
   ];
 }

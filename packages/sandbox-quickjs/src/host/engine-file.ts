@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { CallgateError } from "@callgate/contract";
 import { engineSha256 } from "../engine/abi.ts";
+import { exportTable } from "../engine/export-table.ts";
 import type { WasmModule } from "../engine/web-assembly.ts";
 import { WebAssembly } from "../engine/web-assembly.ts";
 
@@ -19,5 +20,5 @@ export function loadEngine(): WasmModule {
       details: { expected: engineSha256, found: sha256 },
     });
   }
-  return new WebAssembly.Module(bytes);
+  return new WebAssembly.Module(exportTable(bytes));
 }

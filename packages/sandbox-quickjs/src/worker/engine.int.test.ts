@@ -58,7 +58,7 @@ describe("createEngines", () => {
       { numRuns: 120 },
     );
     expect(hashOf(engines.prepare("m", 64))).toBe(pristine);
-  });
+  }, 180_000);
 
   test("gives the same memory on a new engine and on a used one, and for another set of tools another", () => {
     const fresh = Array.from({ length: 6 }, () => engines.prepare("m", 64));

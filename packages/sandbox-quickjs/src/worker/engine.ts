@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { EngineHooks, Pointer } from "../engine/abi.ts";
 import type { EngineInstance } from "../engine/instance.ts";
 import { createInstance, growMemory, initialPages } from "../engine/instance.ts";
+import { setRuntimeHooks } from "../engine/runtime-hooks.ts";
 import type { MemoryLayout, Snapshot } from "../engine/snapshot.ts";
 import { findLayout, heapEnd, restoreSnapshot, takeSnapshot } from "../engine/snapshot.ts";
 import type { WasmModule } from "../engine/web-assembly.ts";
@@ -16,6 +17,8 @@ export interface EngineParts {
   readonly programFile: Pointer;
   /** Room for eight pointers. */
   readonly scratch: Pointer;
+  /** Room for one value. */
+  readonly rejection: Pointer;
 }
 
 /** An engine with prelude and tools laid out, in which nothing ran yet. */
@@ -145,16 +148,17 @@ function setUp(instance: EngineInstance): EngineParts {
   instance.hooks = { ...quietHooks, grow: (bytes) => growMemory(instance.memory, bytes, initialPages) };
   const runtime = exports.newRuntime();
   exports.setMaxStackSize(runtime, stackBytes);
-  exports.enableInterruptHandler(runtime);
+  setRuntimeHooks(instance, runtime);
   const context = exports.newContext(runtime, 0);
   const scratch = exports.malloc(32);
+  const rejection = exports.malloc(8);
   const emitName = instance.writeText("emit").pointer;
   const emit = exports.newFunction(context, emitName, 4, 0, 1);
   const boot = mustSucceed(instance, context, evaluate({ instance, parts: { context } }, preludeText, instance.writeText(preludeFile).pointer));
   instance.bytes().writeUInt32LE(emit, scratch);
   const list = mustSucceed(instance, context, exports.call(context, boot, exports.getUndefined(), 1, scratch));
   const found = Object.fromEntries(Object.entries(entries).map(([name, index]) => [name, exports.getPropNumber(context, list, index)]));
-  return { runtime, context, entries: found as EngineParts["entries"], programFile: instance.writeText(programFile).pointer, scratch };
+  return { runtime, context, entries: found as EngineParts["entries"], programFile: instance.writeText(programFile).pointer, scratch, rejection };
 }
 
 function layOutModules(engine: PreparedEngine, modulesJson: string | undefined): void {
@@ -191,4 +195,4 @@ function mustSucceed(instance: EngineInstance, context: Pointer, value: Pointer)
   throw new CallgateError("DRIVER_FAILED", `The sandbox's own prelude failed: ${message}`);
 }
 
-const quietHooks: EngineHooks = { now: () => 0, shouldInterrupt: () => false, callHost: () => 0, grow: () => false };
+const quietHooks: EngineHooks = { now: () => 0, shouldInterrupt: () => false, callHost: () => 0, rejected: () => {}, grow: () => false };

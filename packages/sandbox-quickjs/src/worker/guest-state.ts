@@ -15,6 +15,13 @@ export interface GuestStart {
   cancelled(): boolean;
 }
 
+/** Promises that were rejected while nobody waits for them, oldest first. */
+interface Rejections {
+  readonly waiting: { readonly promise: Pointer; readonly value: Pointer }[];
+  /** More of them, of which only the number is known. */
+  more: number;
+}
+
 /** Everything the worker's side knows of one guest. Made new for each run and dropped with it: nothing crosses runs. */
 export interface GuestState {
   readonly engine: PreparedEngine;
@@ -23,6 +30,7 @@ export interface GuestState {
   readonly clock: CpuClock;
   /** Calls without an answer. A timer that was cleared still may get one, but nothing waits for it. */
   readonly open: Map<number, "call" | "timer" | "cleared">;
+  readonly rejections: Rejections;
   calls: GuestCall[];
   outputs: GuestOutput[];
   nextSeq: number;
@@ -47,6 +55,7 @@ export function createGuestState(engine: PreparedEngine, job: GuestStart): Guest
     values: createEngineValues(engine),
     clock: createCpuClock(job.limits.cpuMs),
     open: new Map(),
+    rejections: { waiting: [], more: 0 },
     calls: [],
     outputs: [],
     nextSeq: 0,

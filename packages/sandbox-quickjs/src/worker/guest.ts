@@ -9,6 +9,7 @@ import { createGuestState, isSettled, isWaiting } from "./guest-state.ts";
 import { jsonToBinary } from "./json-to-binary.ts";
 import type { StretchMessage } from "./messages.ts";
 import { receive } from "./receive.ts";
+import { noteRejection, tellRejections } from "./rejections.ts";
 
 /** What one stretch gave: from an entry until the guest blocks or ends. */
 export type Stretch = Omit<StretchMessage, "key">;
@@ -33,6 +34,7 @@ export function createGuest(engine: PreparedEngine, job: GuestStart): Guest {
     try {
       if (job.cancelled()) state.end = { kind: "cancelled" };
       else enter();
+      if (state.end === undefined && !isWaiting(state)) tellRejections(state);
     } catch (thrown) {
       state.healthy = false;
       if (state.end?.kind !== "limit" && state.end?.kind !== "cancelled") state.end = endFromFault(thrown, job.limits, state.outOfMemory);
@@ -65,6 +67,9 @@ function createHooks(state: GuestState): EngineHooks {
       else if (clock.isOver()) state.end = cpuEnd(job.limits);
       else return false;
       return true;
+    },
+    rejected(promise, value, isHandled) {
+      noteRejection(state, promise, { value, isHandled });
     },
     grow(bytes) {
       const isGrown = growMemory(engine.instance.memory, bytes, maxPages);
@@ -124,6 +129,7 @@ function drain(state: GuestState): void {
     if (exports.isJobPending(parts.runtime) !== 1) return;
     state.values.free(exports.executePendingJob(parts.runtime, 1, parts.scratch));
   }
+  if (state.end === undefined) tellRejections(state);
   if (state.end !== undefined) return;
   const { settleValue, settleError } = parts.entries;
   const isValue = exports.promiseState(parts.context, state.main) === 1;
