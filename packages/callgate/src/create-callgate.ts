@@ -3,6 +3,7 @@ import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
 import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
+import { scanActions } from "@callgate/runtime/check";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
@@ -51,6 +52,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
     drivers: [createQuickJsDriver(), sandboxDriver(options.sandbox ?? {}, folder, options.warm ?? false)],
+    ...(options.check?.scan === undefined ? {} : { scan: scanActions(options.check.scan) }),
     journal,
     blobs,
     policy,

@@ -1,7 +1,9 @@
 import type { ProgramLanguage } from "@callgate/contract";
+import { existsSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scanProgram } from "./scan-program.ts";
+import { scanActions } from "./scan-rules.ts";
 
 const found = async (text: string, language: ProgramLanguage): Promise<string[]> => (await scanProgram(text, language)).map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`);
 
@@ -66,6 +68,44 @@ describe("scanProgram", () => {
     for (const [action, severity] of [["deny", "error"], ["review", "warning"], ["note", "advice"]] as const) expect((await scanProgram("eval('1')", "python", { PY_EVAL: action }))[0]?.severity).toBe(severity);
     expect(await scanProgram("eval('1')", "python", { PY_EVAL: "off" })).toEqual([]);
     expect((await scanProgram("eval('1')", "python"))[0]?.message).toMatch(/Review the program before it runs$/);
+  });
+
+  test("a table names rules or beginnings of them, the longest counts, and one that fits none is refused", async () => {
+    expect(scanActions({ PY_: "note", PY_EVAL: "deny", SH_RM_ROOT: "off" })).toMatchObject({ PY_OS_SYSTEM: "note", PY_EVAL: "deny", SH_RM_ROOT: "off" });
+    expect(scanActions({ PY_: "note" })).not.toHaveProperty("JS_EVAL");
+    expect((await scanProgram("import os\nos.system('x')", "python", scanActions({ PY_OS: "review" })))[0]?.severity).toBe("warning");
+    for (const name of ["PY_EVALL", "", "X"]) expect(() => scanActions({ [name]: "deny" })).toThrow(/no rule of the scanner/);
+  });
+
+  // Of the rules that the cases name as useful for programs: the code of ruff's rule, what it is about, ours.
+  test.each([
+    ["S102", "exec('x')", "PY_EVAL"],
+    ["S301", "import pickle\npickle.loads(b'')", "PY_DESERIALIZE"],
+    ["S302", "import marshal\nmarshal.load(f)", "PY_DESERIALIZE"],
+    ["S306", "import tempfile\ntempfile.mktemp()", "PY_TEMP_NAME"],
+    ["S307", "eval('x')", "PY_EVAL"],
+    ["S310", "from urllib.request import urlopen\nurlopen('file:///x')", "PY_NETWORK"],
+    ["S312", "import telnetlib\ntelnetlib.Telnet('x')", "PY_NETWORK"],
+    ["S321", "from ftplib import FTP\nFTP('x')", "PY_NETWORK"],
+    ["S506", "import yaml\nyaml.load('x')", "PY_YAML_LOAD"],
+    ["S602", "import subprocess\nsubprocess.Popen('x', shell=True)", "PY_SHELL_TRUE"],
+    ["S603", "import subprocess\nsubprocess.run(['x'])", "PY_SUBPROCESS"],
+    ["S604", "run('x', shell=True)", "PY_SHELL_TRUE"],
+    ["S605", "import subprocess\nsubprocess.getoutput('x')", "PY_OS_SYSTEM"],
+    ["S606", "import os\nos.execv('x', [])", "PY_SUBPROCESS"],
+    ["S607", "import subprocess\nsubprocess.run(['ls'])", "PY_SUBPROCESS"],
+    ["S609", "import os\nos.system('rm *')", "PY_OS_SYSTEM"],
+    ["S612", "import logging.config\nlogging.config.listen(9)", "PY_LOG_LISTEN"],
+  ])("agent-and-executor 65: what ruff's %s is about is found: %j", async (code, text, rule) => {
+    expect((await scanProgram(text, "python")).map((finding) => finding.code)).toContain(rule);
+    const cases = new URL("../../../../../../shared/cases/ruff_s_rules.json", import.meta.url);
+    // Where the list stands beside the repository, each code is held against it.
+    if (existsSync(cases)) expect(readFileSync(cases, "utf8")).toContain(`"${code}"`);
+  });
+
+  test("agent-and-executor 65: comments of eslint hide nothing either", async () => {
+    expect(await found("// eslint-disable-next-line no-eval\neval('1') // eslint-disable-line", "javascript")).toEqual(["warning JS_EVAL 2:1"]);
+    expect(await found("import os\nos.system('x')  # pyright: ignore  # noqa", "python")).toEqual(["error PY_OS_SYSTEM 2:1"]);
   });
 
   test("text of any kind is scanned to an end", async () => {

@@ -3,13 +3,17 @@ import type { ScanFinding, ScanRule } from "./scan-rules.ts";
 
 /** Rules by what is used, with imports followed: `from os import system as s` makes `s` os.system. */
 const uses: readonly (readonly [rule: ScanRule, name: RegExp])[] = [
-  ["PY_OS_SYSTEM", /^(?:os|posix)\.(?:system|popen)$/],
+  ["PY_OS_SYSTEM", /^(?:(?:os|posix)\.(?:system|popen|startfile)|subprocess\.get(?:status)?output|asyncio\.create_subprocess_shell)$/],
   ["PY_DUNDER_IMPORT", /^(?:builtins\.)?__import__$/],
   ["PY_EVAL", /^(?:builtins\.)?(?:eval|exec)$/],
   ["PY_DYNAMIC_IMPORT", /^importlib\.(?:import_module|reload|util)\b/],
-  ["PY_DESERIALIZE", /^(?:pickle|marshal|shelve|dill)\.(?:loads?|open|Unpickler)$/],
+  ["PY_DESERIALIZE", /^(?:(?:_?pickle|marshal|shelve|dill|jsonpickle|joblib)\.(?:loads?|open|Unpickler|decode|DbfilenameShelf)|(?:pandas|pd)\.read_pickle)$/],
+  ["PY_YAML_LOAD", /^yaml\.(?:load|load_all|unsafe_load|full_load)$/],
+  ["PY_LOG_LISTEN", /^logging\.config\.listen$/],
+  ["PY_TEMP_NAME", /^tempfile\.mktemp$/],
+  ["PY_NETWORK", /^(?:urllib\.request\.(?:urlopen|urlretrieve|Request|URLopener|build_opener)|(?:telnetlib\.Telnet|ftplib\.FTP(?:_TLS)?|smtplib\.SMTP(?:_SSL)?|socket\.(?:socket|create_connection)|http\.client\.HTTPS?Connection|xmlrpc\.client\.ServerProxy))$/],
   ["PY_NATIVE", /^ctypes\./],
-  ["PY_SUBPROCESS", /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:exec|spawn|posix_spawn)\w*|pty\.spawn|asyncio\.create_subprocess_\w+)$/],
+  ["PY_SUBPROCESS", /^(?:subprocess\.(?:run|call|check_call|check_output|Popen)|os\.(?:exec|spawn|posix_spawn)\w*|pty\.spawn|asyncio\.create_subprocess_\w+)$/],
 ];
 
 const introspection = /^__(?:subclasses|globals|mro|bases|code|builtins)__$/;
