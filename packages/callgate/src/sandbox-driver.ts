@@ -39,9 +39,13 @@ export function containerOptions(config: SandboxConfig["container"]): ContainerO
   return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/** Whom programs of this configuration are on the host, where they are not the user of this process. */
-export function guestUserOf(config: SandboxConfig): Launcher["guestUser"] {
-  return launcherOf(config).guestUser;
+/** Whom programs of this configuration are on the host, where they are not the user of this process. Which launcher `auto` takes is known once it was probed. */
+export async function guestUserOf(config: SandboxConfig): Promise<Launcher["guestUser"]> {
+  const launcher = launcherOf(config);
+  await launcher.probe();
+  const { guestUser } = launcher;
+  await launcher.close?.();
+  return guestUser;
 }
 
 /** This process's own variables of these names, as far as they are set. */

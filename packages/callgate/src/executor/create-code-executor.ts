@@ -61,7 +61,7 @@ export async function createCodeExecutor(options: CodeExecutorOptions = {}): Pro
   const folders = createExecutorFolders({
     workDir,
     folder: options.folder ?? process.cwd(),
-    guestUser: guestUserOf(options.sandbox ?? {}),
+    guestUser: await guestUserOf(options.sandbox ?? {}),
     modules: functions === undefined ? {} : { [`${moduleName(functions)}.py`]: functions.source },
   });
   const removeFolders = (): void => {

@@ -26,6 +26,9 @@ export function createAutoLauncher(launchers: readonly Launcher[]): Launcher {
     get name() {
       return taken?.name ?? "auto";
     },
+    get guestUser() {
+      return taken?.guestUser;
+    },
     probe: () => (probing ??= probe()),
     launch(spec) {
       if (taken === undefined) throw new CallgateError("DRIVER_FAILED", "No sandbox works here, or none was probed");

@@ -103,7 +103,7 @@ export type LauncherProbe =
 export interface Launcher {
   readonly name: string;
   /** Whom guests are on the host, where they are not the user of this process: what they are to write must be theirs. */
-  readonly guestUser?: { readonly uid: number; readonly gid: number };
+  readonly guestUser?: { readonly uid: number; readonly gid: number } | undefined;
   /** Resolves once, from then on from memory. */
   probe(): Promise<LauncherProbe>;
   /** Throws `CallgateError` DRIVER_FAILED when the process cannot be started at all. */

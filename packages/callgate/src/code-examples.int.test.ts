@@ -1,0 +1,30 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const home = mkdtempSync(join(tmpdir(), "callgate-examples-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** What an example prints. It checks itself: where something is wrong it exits with an error. Where there is no sandbox for it, it says so. */
+async function printed(name: string): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, `../../../examples/${name}/${name}.ts`)], { env: { PATH: process.env["PATH"], HOME: home } });
+  return stdout;
+}
+
+describe("examples of code execution", { timeout: 300_000 }, () => {
+  test("data-analysis: prices from a tool, averages by pandas, a picture and a report come back", async () => {
+    expect(await printed("data-analysis")).toMatch(/figure-1\.png \(image\/png\).*crossings|^skipped: /s);
+  });
+
+  test("tidy-folder: a model's answer tidies a folder, and reaches nothing else", async () => {
+    expect(await printed("tidy-folder")).toMatch(/tidied 4 files in 3 blocks|^skipped: /);
+  });
+
+  test("merge-apis: the same merge of two tools in TypeScript and in Python", async () => {
+    expect(await printed("merge-apis")).toMatch(/^typescript: \{"total":390,"largest":3\}, 4 calls\npython(?:: \{"total":390,"largest":3\}, 4 calls| skipped: )/);
+  });
+});
