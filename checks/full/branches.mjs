@@ -3,7 +3,7 @@
 // away is the control, and has to go wrong. Writes docs/results/branches.md with --write.
 import { parseArgs } from "node:util";
 import { branchRuns } from "../../packages/runtime/src/run/fixtures/branch-runs.ts";
-import { markdownTable, measured, writeSection } from "./result-page.mjs";
+import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 const { values } = parseArgs({ options: { runs: { type: "string", default: "500" }, write: { type: "boolean", default: false } } });
 const { runs, interrupted, wrong, wrongWithoutOrder } = await branchRuns(Number(values.runs));

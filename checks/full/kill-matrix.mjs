@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { judge, judgeInterrupted, judgeUndone, ledgerOf, simulatedPrograms, waitingProgram } from "@callgate/testkit";
 import { startPostgres } from "../../packages/journal-postgres/src/fixtures/private-postgres.ts";
-import { markdownTable, measured, writeSection } from "./result-page.mjs";
+import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, guest: { type: "string", default: "quickjs" }, kills: { type: "string", default: "300" }, minutes: { type: "string", default: "120" }, write: { type: "boolean", default: false } } });
 const journalName = { sqlite: "SQLite", postgres: "PostgreSQL" }[values.journal];
