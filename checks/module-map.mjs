@@ -38,7 +38,7 @@ export const modules = {
   "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract", "runtime doors"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
   "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, shell", imports: ["contract"] },
-  "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
+  "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
@@ -46,7 +46,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "source-mcp", "mcp-server", "journal-postgres"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres"],
   },
 };
 

@@ -7,14 +7,13 @@ import { scanActions } from "@callgate/runtime/check";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
-import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { CallgateConfig } from "./config/load-config.ts";
 import type { McpSources } from "./mcp-sources.ts";
 import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { pythonCheckers } from "./python-check.ts";
-import { sandboxDriver } from "./sandbox-driver.ts";
+import { sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
@@ -51,7 +50,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
-    drivers: [createQuickJsDriver(), sandboxDriver(options.sandbox ?? {}, folder, options.warm ?? false)],
+    drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false }),
     ...(options.check?.scan === undefined ? {} : { scan: scanActions(options.check.scan) }),
     journal,
     blobs,

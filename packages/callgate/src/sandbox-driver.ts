@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SandboxDriver } from "@callgate/contract";
 import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
 import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbox-process";
+import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { SandboxConfig } from "./config/config-schema.ts";
+import { denoDrivers, denoPython, loadDenoSandbox } from "./deno-sandbox.ts";
 
 /**
  * Every launcher there is, strongest first: those that `auto` may take, and the one that is no wall, which it never does.
@@ -19,8 +22,44 @@ export function allLaunchers({ container }: Pick<SandboxConfig, "container"> = {
   return { auto, all: [...new Set([...auto, bubblewrap]), createUnsafeLocalLauncher()] };
 }
 
+export interface SandboxPlace {
+  /** Relative paths of mounts and wheels start here. */
+  readonly folder: string;
+  /** Whether interpreters are worth keeping ready. */
+  readonly isLongLived: boolean;
+}
+
+/**
+ * The drivers of all programs. TypeScript and JavaScript run in the embedded sandbox, but with the launcher `deno`. Python
+ * and shell run behind the launcher; where bubblewrap is not installed, no container can be had, and Deno is installed,
+ * `auto` runs Python there. Only then is anything tried before the first program.
+ */
+export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived }: SandboxPlace): Promise<readonly SandboxDriver[]> {
+  const config = { ...given, warm: given.warm ?? (isLongLived ? 1 : 0), ...(given.wheels === undefined ? {} : { wheels: resolve(folder, given.wheels) }) };
+  if (config.launcher === "deno") return await denoDrivers(config);
+  const { launcher = "auto" } = config;
+  const python = launcher === "auto" && !hasBubblewrap() ? await pythonInDeno(config) : [];
+  return [createQuickJsDriver(), ...python, sandboxDriver({ ...config, launcher }, folder)];
+}
+
+function hasBubblewrap(): boolean {
+  return process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].some((file) => existsSync(file));
+}
+
+async function pythonInDeno(config: SandboxConfig): Promise<readonly SandboxDriver[]> {
+  const deno = await loadDenoSandbox();
+  if (deno === undefined) return [];
+  const other = launcherOf({ ...config, launcher: "auto" });
+  const { kind } = await other.probe();
+  await other.close?.();
+  return kind === "ready" ? [] : [denoPython(deno, config)];
+}
+
+/** What `launcherOf` can make at once: Deno's package is loaded when it is asked for. */
+type OwnLaunchers = Pick<SandboxConfig, "container"> & { readonly launcher?: Exclude<SandboxConfig["launcher"], "deno"> };
+
 /** The launcher a configuration names. */
-export function launcherOf({ launcher = "auto", container }: Pick<SandboxConfig, "launcher" | "container">): Launcher {
+export function launcherOf({ launcher = "auto", container }: OwnLaunchers): Launcher {
   switch (launcher) {
     case "auto":
       return createAutoLauncher(allLaunchers({ container }).auto);
@@ -41,7 +80,9 @@ export function containerOptions(config: SandboxConfig["container"]): ContainerO
 
 /** Whom programs of this configuration are on the host, where they are not the user of this process. Which launcher `auto` takes is known once it was probed. */
 export async function guestUserOf(config: SandboxConfig): Promise<Launcher["guestUser"]> {
-  const launcher = launcherOf(config);
+  const { launcher: named, container } = config;
+  if (named === "deno") return undefined;
+  const launcher = launcherOf({ launcher: named, container });
   await launcher.probe();
   const { guestUser } = launcher;
   await launcher.close?.();
@@ -53,14 +94,9 @@ function passed(names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
-/**
- * The driver of Python and shell programs. Nothing is started, and the launcher not tried, before the first of them.
- *
- * @param folder relative paths of mounts start here
- * @param isLongLived whether interpreters are worth keeping ready
- */
-export function sandboxDriver(config: SandboxConfig, folder: string, isLongLived: boolean): SandboxDriver {
-  const { processes, workspaceMiB, mounts = [], environment = {}, passEnvironment = [], network, maxGuests, warm = isLongLived ? 1 : 0 } = config;
+/** The driver of Python and shell programs. The launcher is not tried before the first of them. */
+function sandboxDriver(config: SandboxConfig & OwnLaunchers, folder: string): SandboxDriver {
+  const { processes, workspaceMiB, mounts = [], environment = {}, passEnvironment = [], network, maxGuests, warm = 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
     launcher: launcherOf(config),

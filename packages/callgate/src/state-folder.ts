@@ -6,11 +6,13 @@ export interface UserFolders {
   readonly state: string;
   /** The user's own configuration. */
   readonly config: string;
+  /** What can be made again. */
+  readonly cache: string;
 }
 
 /** Finds the user's folders after the custom of the operating system; XDG variables are honoured. */
 export function userFolders(platform: NodeJS.Platform = process.platform): UserFolders {
   const paths = envPaths("callgate", { suffix: "" });
   // env-paths has no word for XDG state; on Linux its log folder is exactly that.
-  return { state: platform === "linux" ? paths.log : paths.data, config: paths.config };
+  return { state: platform === "linux" ? paths.log : paths.data, config: paths.config, cache: paths.cache };
 }

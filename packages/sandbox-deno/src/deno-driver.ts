@@ -25,7 +25,7 @@ const stackKiB = 256;
 export function createDenoDriver(options: DenoDriverOptions = {}): SandboxDriver {
   return createProcessDriver({
     launcher: createDenoLauncher({ greeting: javaScriptWorld(), v8Flags: [`--stack-size=${stackKiB}`] }),
-    languages: denoJavaScript,
+    languages: [denoJavaScript],
     replayable: true,
     bounds: { workspaceMiB: 0, artifacts: 0, artifactMiB: 0 },
     ...options,

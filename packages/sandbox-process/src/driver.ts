@@ -92,7 +92,7 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
     languages: languages.flatMap(namesOf),
     replayable,
     sessions: false,
-    artifacts: true,
+    artifacts: artifacts > 0,
     limits: enforced,
     start(job, host) {
       if (closing !== undefined) throw new CallgateError("CLOSED", "Cannot start a program: the sandbox was closed");

@@ -11,7 +11,7 @@ export { startJournalProcess } from "./journal/journal-process.ts";
 export type { ChildOpening, JournalProcess } from "./journal/journal-process.ts";
 export { testSandboxDriver } from "./sandbox-driver/test-sandbox-driver.ts";
 export type { SandboxDriverSuiteOptions } from "./sandbox-driver/test-sandbox-driver.ts";
-export { defaultSeed, defaultStartMs, jobFor, programText, startProgram, valueOf } from "./sandbox-driver/guest-harness.ts";
+export { defaultSeed, defaultStartMs, jobFor, programText, startProgram, startText, valueOf } from "./sandbox-driver/guest-harness.ts";
 export type { HarnessOptions, HarnessRun, HarnessTool } from "./sandbox-driver/guest-harness.ts";
 export { simulate } from "./simulation/simulate.ts";
 export type { GateParts, Simulated, SimulationOptions } from "./simulation/simulate.ts";

@@ -87,7 +87,7 @@ function addRunCommands(program: Command, act: Act): void {
       .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
       .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
       .option("--timeout <ms>", "wall time of the run", wholeNumber)
-      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs; local-unsafe is no wall").choices(launcherNames))
+      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs, deno around TypeScript too; local-unsafe is no wall").choices(launcherNames))
       .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
   withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").description("check and run a program")).action((file: string, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),

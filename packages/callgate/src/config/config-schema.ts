@@ -67,7 +67,7 @@ const container = z.strictObject({
 });
 
 const sandbox = z.strictObject({
-  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
+  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs; "deno" around TypeScript and JavaScript too, and it has no shell. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
   maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
   warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
@@ -84,6 +84,7 @@ const sandbox = z.strictObject({
     .optional()
     .describe("The way out of Python and shell programs: an HTTP proxy that decides. Default: no network"),
   container: container.optional().describe("How docker and podman make their containers"),
+  wheels: z.string().min(1).optional().describe("Folder of Python wheels that programs in Deno can import: pure ones, or built for its Pyodide"),
   environment: z.record(z.string(), z.string()).optional().describe("Variables of programs. Never a secret: programs read them"),
   passEnvironment: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Names of this process's own variables that programs see as well. Default none. Never a secret"),
 });

@@ -66,6 +66,11 @@ export function startProgram(driver: SandboxDriver, body: string, options: Harne
   return startJob(driver, jobFor(body, options), options);
 }
 
+/** Runs a text as it is. */
+export function startText(driver: SandboxDriver, program: Pick<GuestJob, "language" | "code">, options: HarnessOptions = {}): HarnessRun {
+  return startJob(driver, jobOf(program, options), options);
+}
+
 /** Runs a program of the table. */
 export function startNamed({ driver, dialect }: DriverWorld, name: ProgramName, options: HarnessOptions = {}): HarnessRun {
   const text = programIn(dialect, name) ?? "";

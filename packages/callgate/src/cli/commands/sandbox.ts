@@ -1,4 +1,5 @@
 import { checkWalls } from "@callgate/sandbox-process";
+import { denoLauncher, loadDenoSandbox } from "../../deno-sandbox.ts";
 import { allLaunchers, launcherOf } from "../../sandbox-driver.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -7,7 +8,9 @@ import { renderTable } from "../table.ts";
 
 /** `callgate sandbox ls`: every launcher, and which one `auto` takes. */
 export async function listSandboxesCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
-  const { auto, all } = allLaunchers(await sandboxConfig());
+  const own = allLaunchers(await sandboxConfig());
+  const deno = await denoLauncher();
+  const [auto, all] = [[...own.auto, deno], [...own.all.slice(0, -1), deno, ...own.all.slice(-1)]];
   const rows = await Promise.all(all.map(async (launcher) => ({ launcher, probe: await launcher.probe() })));
   const taken = auto.find((launcher) => rows.some((row) => row.launcher === launcher && row.probe.kind === "ready"));
   for (const launcher of all) await launcher.close?.();
@@ -24,13 +27,14 @@ export async function listSandboxesCommand({ terminal, options, sandboxConfig }:
 /** `callgate sandbox doctor`: every wall of the sandbox that is configured, tried from inside. */
 export async function sandboxDoctorCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
   const config = await sandboxConfig();
-  const launcher = launcherOf(config);
+  const { launcher: named } = config;
+  const launcher = named === "deno" ? await denoLauncher() : launcherOf({ ...config, launcher: named });
   const probe = await launcher.probe();
   if (probe.kind !== "ready") {
     terminal.out(options.json === true ? `${JSON.stringify({ sandbox: launcher.name, probe, walls: [] })}\n` : `${launcher.name} does not work here: ${probe.reason}\n  to do: ${probe.fix}\n`);
     return exitCodes.failed;
   }
-  const walls = await checkWalls(launcher);
+  const walls = named === "deno" ? ((await (await loadDenoSandbox())?.checkDenoWalls(launcher)) ?? []) : await checkWalls(launcher);
   await launcher.close?.();
   if (options.json === true) terminal.out(`${JSON.stringify({ sandbox: launcher.name, probe, walls })}\n`);
   else {

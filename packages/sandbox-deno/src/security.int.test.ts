@@ -1,0 +1,81 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decodeValue } from "@callgate/contract";
+import type { GuestEnd, SandboxDriver } from "@callgate/contract";
+import { startProgram } from "@callgate/testkit";
+import type { HarnessTool } from "@callgate/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runPython } from "./fixtures/run-python.ts";
+import { createDenoDriver, createPyodideDriver, createPyodideLauncher } from "./index.ts";
+
+interface SecurityCase {
+  readonly id: string;
+  readonly layer: string;
+  readonly title: string;
+  readonly snippet_or_steps: string;
+  readonly oracle: string;
+  readonly run: string | null;
+}
+
+const casesUrl = new URL("../../../../shared/cases/security.jsonl", import.meta.url);
+const hasCases = existsSync(casesUrl);
+const all = hasCases ? readFileSync(casesUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line) as SecurityCase) : [];
+const canary = "canary-7f3a";
+
+/** The name table is QuickJS's own: V8 has other names, which hostile.int.test.ts looks at. */
+const javascript = all.filter(({ layer, run, oracle }) => layer === "js" && run === "js-body" && oracle !== "snapshot");
+const python = all.filter(({ layer, run }) => layer === "python" && run !== null);
+
+const tools: Readonly<Record<string, HarnessTool>> = {
+  "t.echo": (args) => args,
+  "t.getUser": (args) => ((args as { id?: unknown }).id === 666 ? JSON.parse('{"__proto__": {"admin": true}, "id": 666}') : { id: 1, name: "Ada" }),
+  "t.fail": () => {
+    throw Object.assign(new Error("The tool failed"), { code: "TOOL_FAILED" });
+  },
+  "t.pay": (args) => args,
+};
+
+function said(end: GuestEnd): string {
+  if (end.kind !== "returned") return JSON.stringify(end);
+  const value = decodeValue(end.value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+describe.skipIf(!hasCases)("security cases in Deno (skipped where ../shared/cases is not beside the repository)", () => {
+  const cacheFolder = mkdtempSync(join(tmpdir(), "callgate-pyodide-"));
+  let deno: SandboxDriver;
+  let pyodide: SandboxDriver;
+  beforeAll(async () => {
+    process.env["CANARY_SECRET"] = canary;
+    deno = createDenoDriver();
+    await createPyodideLauncher({ cacheFolder }).probe();
+    pyodide = createPyodideDriver({ cacheFolder });
+  }, 180_000);
+  afterAll(async () => {
+    delete process.env["CANARY_SECRET"];
+    await Promise.all([deno.close(), pyodide.close()]);
+    rmSync(cacheFolder, { recursive: true, force: true });
+  });
+
+  test.each(javascript.map((item) => [item.id, item.title, item] as const))("%s %s", async (_id, _title, item) => {
+    const start = () => startProgram(deno, `return await (async (tools) => {\n${item.snippet_or_steps}\n})(tools.t)`, { tools, limits: { cpuMs: 1_000 } });
+    const run = start();
+    const text = said(await run.ended);
+    expect(text).not.toMatch(/^ESCAPED/);
+    if (item.oracle === "limit") expect((await run.ended).kind).toBe("limit");
+    if (item.oracle === "run-twice" || item.oracle === "replay-equal") expect(said(await start().ended)).toBe(text);
+    expect(run.lateCalls).toEqual([]);
+    expect(JSON.stringify([text, run.outputs])).not.toContain(canary);
+  }, 60_000);
+
+  test.each(python.map((item) => [item.id, item.title, item] as const))("%s %s", async (_id, _title, item) => {
+    const run = await runPython(pyodide, item.snippet_or_steps, { limits: { cpuMs: 8_000 } });
+    const told = JSON.stringify([run.end, run.out, run.err]);
+    expect(told).not.toMatch(/ESCAPED/);
+    expect(told).not.toContain(canary);
+    // Safe, or refused, because there is no such thing here: a process, a thread, a link, a socket.
+    expect(run.out.includes("SAFE") || run.end.kind !== "returned", told).toBe(true);
+    expect(readdirSync("/var/tmp").filter((name) => /owned|left-|envpoison/.test(name))).toEqual([]);
+  }, 120_000);
+});
