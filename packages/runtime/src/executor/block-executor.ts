@@ -59,12 +59,13 @@ export interface BlockExecutor {
 
 export function createBlockExecutor(options: BlockExecutorOptions): BlockExecutor {
   const { languages, unlabelled } = options;
+  const news = createArtifactNews();
 
   async function execute(blocks: readonly CodeBlock[], { signal, onOutput }: ExecuteOptions = {}): Promise<CodeResult> {
     assertBlocks(blocks);
     const results: BlockResult[] = [];
     for (const [index, block] of blocks.entries()) {
-      const result = await executeBlock(options, block, { ...(signal === undefined ? {} : { signal }), hear: (part) => onOutput?.(part, index) });
+      const result = await executeBlock({ ...options, news }, block, { ...(signal === undefined ? {} : { signal }), hear: (part) => onOutput?.(part, index) });
       results.push(result);
       if (result.exitCode !== blockExitCodes.ok) break;
     }
@@ -98,8 +99,24 @@ interface Executing {
   readonly hear: (part: OutputPart) => void;
 }
 
-async function executeBlock(options: BlockExecutorOptions, block: CodeBlock, { signal, hear }: Executing): Promise<BlockResult> {
-  const { gate, languages, folder } = options;
+/** What a block made, without what one before it has left as it is. */
+type ArtifactNews = (artifacts: RunResult["artifacts"], language: ProgramLanguage) => RunResult["artifacts"];
+
+/**
+ * Shells bring back all that is in `out/`, and in a folder that lasts that is what earlier blocks made, too. Python's guest
+ * looks itself, and may draw the same picture twice.
+ */
+function createArtifactNews(): ArtifactNews {
+  const seen = new Map<string, string>();
+  return (artifacts, language) => {
+    const fresh = language === "python" ? artifacts : artifacts.filter(({ name, digest }) => seen.get(name) !== digest);
+    for (const { name, digest } of artifacts) seen.set(name, digest);
+    return fresh;
+  };
+}
+
+async function executeBlock(options: BlockExecutorOptions & { readonly news: ArtifactNews }, block: CodeBlock, { signal, hear }: Executing): Promise<BlockResult> {
+  const { gate, languages, folder, news } = options;
   const startedMs = performance.now();
   const unrun = (failure: Pick<BlockResult, "exitCode" | "status"> & { readonly message: string; readonly code: string }): BlockResult => notExecuted(block, { ...failure, startedMs });
   const language = languageOf(block.language, languages);
@@ -117,7 +134,7 @@ async function executeBlock(options: BlockExecutorOptions, block: CodeBlock, { s
   };
   try {
     const run = await gate.run(program.text, { language, onOutput, suspendAfterMs: Number.POSITIVE_INFINITY, limits: { cpuMs: options.timeoutMs, ...options.limits, wallMs: options.timeoutMs }, ...(signal === undefined ? {} : { signal }), ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }), ...(options.principal === undefined ? {} : { principal: options.principal }) });
-    return runResult({ block, language, run, program, entries, ...(filename === undefined ? {} : { filename }) });
+    return runResult({ block, language, run: { ...run, artifacts: news(run.artifacts, language) }, program, entries, ...(filename === undefined ? {} : { filename }) });
   } catch (fault) {
     if (CallgateError.is(fault) && (fault.code === "USAGE" || fault.code === "CLOSED")) throw fault;
     return unrun({ status: "crashed", exitCode: blockExitCodes.notExecuted, code: CallgateError.is(fault) ? fault.code : "INTERNAL", message: fault instanceof Error ? fault.message : "The executor failed" });
