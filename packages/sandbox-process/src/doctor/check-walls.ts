@@ -58,7 +58,7 @@ export async function checkWalls(launcher: Launcher): Promise<readonly WallCheck
 
 async function attempt(launcher: Launcher, wall: string, script: string): Promise<WallCheck> {
   const guest = launcher.launch({ command: ["/bin/sh", "-c", `trap 'kill 0' EXIT; ${script}`], environment: {}, bounds, mounts: [] });
-  const patience = setTimeout(() => guest.kill(), 10_000);
+  const patience = setTimeout(() => guest.kill(), 30_000);
   const [said] = await Promise.all([text(guest.stdout), text(guest.stderr), guest.exited]);
   clearTimeout(patience);
   const line = /^(OPEN|HOLDS) (.*)$/m.exec(said);

@@ -19,11 +19,11 @@ describe.skipIf(skip !== undefined)(`openImageStore${skip === undefined ? "" : `
   beforeAll(async () => {
     engine = await startTestEngine("docker");
     execFileSync("tar", ["-xf", rootArchive(), "-C", root]);
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     await engine.close();
     rmSync(root, { recursive: true, force: true });
-  }, 60_000);
+  }, 240_000);
 
   test("builds a base image of a root file system, lists and checks it; programs run in it by default", async () => {
     const engines = [engine.socketPath];
@@ -42,7 +42,7 @@ describe.skipIf(skip !== undefined)(`openImageStore${skip === undefined ? "" : `
     expect((await runSource(driver, "1 + 1")).value).toBe(2);
     expect((await runSource(driver, "echo $0", { language: "shell" })).end.kind).toBe("returned");
     await driver.close();
-  }, 120_000);
+  }, 240_000);
 
   test("builds by the Dockerfile of the package, beginning with an image that is there; what fails says why", async () => {
     const images = await openImageStore("docker", { engines: [engine.socketPath] });
@@ -54,7 +54,7 @@ describe.skipIf(skip !== undefined)(`openImageStore${skip === undefined ? "" : `
     const empty = join(root, "..", `${root.split("/").at(-1)}-none`);
     await expect(images.build({ name: "shell", rootFolder: empty })).rejects.toMatchObject({ code: "USAGE" });
     images.close();
-  }, 120_000);
+  }, 240_000);
 
   test("an image is scanned where a scanner is there, and says how to get one where not", async () => {
     const scan = await scanImage({ kind: "docker", client: engine.client, version: "", missing: [] }, engine.image);

@@ -20,8 +20,8 @@ for (const kind of ["docker", "podman"] as const) {
     const create = (): Launcher => createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image });
     beforeAll(async () => {
       engine = await startTestEngine(kind);
-    }, 120_000);
-    afterAll(() => engine.close(), 60_000);
+    }, 240_000);
+    afterAll(() => engine.close(), 240_000);
 
     for (const dialect of isWhole ? (["cpython", "shell"] as const) : kind === "docker" ? (["shell"] as const) : []) {
       testSandboxDriver(dialect, () => createProcessDriver({ launcher: create(), languages: [pythonLanguage, shellLanguage], warm: 2 }), { dialect });

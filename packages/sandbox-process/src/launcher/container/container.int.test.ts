@@ -1,6 +1,8 @@
 import { fork } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -39,18 +41,18 @@ for (const kind of ["docker", "podman"] as const) {
     };
     beforeAll(async () => {
       engine = await startTestEngine(kind, kind === "docker" ? ["--label", "zone=eu"] : []);
-    }, 120_000);
+    }, 240_000);
     afterAll(async () => {
       for (const launcher of made) await launcher.close?.();
       await engine.close();
-    }, 60_000);
+    }, 240_000);
 
     test("every wall holds from inside, and nothing is left of the guests that tried", async () => {
       const launcher = await ready();
       expect((await checkWalls(launcher)).filter(({ state }) => state !== "holds")).toEqual([]);
       await launcher.close?.();
       expect(await left()).toEqual([[], [], []]);
-    }, 120_000);
+    }, 240_000);
 
     test.each(["mount", "exec"] as const)("programs run, call tools and end as they should with frames by %s", async (channel) => {
       const driver = createProcessDriver({ launcher: await ready({ channel }), warm: 0 });
@@ -64,7 +66,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect((await runSource(driver, "import os\nos._exit(7)")).end).toMatchObject({ kind: "threw", error: { code: "EXIT_CODE" } });
       await driver.close();
       expect(await left()).toEqual([[], [], []]);
-    }, 120_000);
+    }, 240_000);
 
     test("memory is bounded for all processes together, swap too, and the end says so", async () => {
       const launcher = await ready();
@@ -76,7 +78,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect((await runSource(driver, "kept = []\nimport os\nfor i in range(8):\n    if os.fork() == 0:\n        x = bytearray(60 << 20)\n        x[::4096] = b'1' * len(x[::4096])\n        os.kill(os.getppid(), 0)\n        os.pause() if hasattr(os, 'pause') else __import__('signal').pause()\n__import__('signal').pause()", { limits: { memoryMiB: 64 } })).end).toMatchObject({ kind: "limit", limit: "memoryMiB" });
       await driver.close();
       await launcher.close?.();
-    }, 120_000);
+    }, 240_000);
 
     test("killed is dead at once: TERM-proof, double-forked and stopped processes too", async () => {
       const driver = createProcessDriver({ launcher: await ready(), warm: 0 });
@@ -87,7 +89,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect([end.kind, out]).toEqual(["cancelled", "partial"]);
       expect(processesNamed("sleep\u00006161")).toEqual([]);
       await driver.close();
-    }, 60_000);
+    }, 240_000);
 
     test("a guest that is killed before it was made is never started", async () => {
       const launcher = await ready();
@@ -97,7 +99,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect([out, exit.signal]).toEqual(["", "SIGKILL"]);
       await launcher.close?.();
       expect(await left()).toEqual([[], [], []]);
-    }, 60_000);
+    }, 240_000);
 
     test("what a process that was killed left behind is removed at the next start, what lives is not", async () => {
       const living = await ready();
@@ -116,7 +118,7 @@ for (const kind of ["docker", "podman"] as const) {
       mine.kill();
       await mine.exited;
       await living.close?.();
-    }, 60_000);
+    }, 240_000);
 
     test("a tag is resolved once and said; a pinned image is not; one that is not there is refused with what to do", async () => {
       await engine.client.call("POST", `/images/${engine.image}/tag`, { query: { repo: "localhost/callgate-try", tag: "one" } });
@@ -125,7 +127,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(await launcherWith({ image: "localhost/nowhere:1" }).probe()).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("localhost/nowhere:1"), fix: expect.stringContaining("images build") });
       const withVolume = await importImage(engine.client, rootArchive(), ["VOLUME /data"]);
       expect(await launcherWith({ image: withVolume }).probe()).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("/data") });
-    }, 60_000);
+    }, 240_000);
 
     test("labels, runtime and graphics processors choose an engine; what it does not have is said", async () => {
       expect(await launcherWith({ labels: { zone: "mars" } }).probe()).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("zone=mars") });
@@ -134,7 +136,7 @@ for (const kind of ["docker", "podman"] as const) {
       await (await ready({ runtime: "runc" })).close?.();
       if (kind === "docker") await ready({ engines: ["/nowhere/docker.sock", engine.socketPath], labels: { zone: "eu" } });
       expect(await createContainerLauncher(kind === "docker" ? "podman" : "docker", { engines: [engine.socketPath] }).probe()).toMatchObject({ kind: "unavailable", reason: expect.stringContaining(kind) });
-    }, 60_000);
+    }, 240_000);
 
     test("an engine that goes away is a run that crashed and says so", async () => {
       const other = await startTestEngine(kind);
@@ -144,7 +146,27 @@ for (const kind of ["docker", "podman"] as const) {
       const driver = createProcessDriver({ launcher, warm: 0 });
       expect((await runSource(driver, "1")).end).toMatchObject({ kind: "crashed", message: expect.stringContaining("does not answer") });
       await driver.close();
-    }, 120_000);
+    }, 240_000);
+
+    test("the way out is the host's proxy and nothing else, where folders are shared; elsewhere it is refused", async () => {
+      const server = createHttpServer((_request, response) => response.end("from the host")).listen(0, "127.0.0.1");
+      await new Promise((resolve) => server.once("listening", resolve));
+      const { port } = server.address() as AddressInfo;
+      const network = { allow: [`127.0.0.1:${port}`], unsafeRanges: ["127.0.0.1/32"] };
+      try {
+        const driver = createProcessDriver({ launcher: await ready(), warm: 0, network });
+        const fetch = `import urllib.request\nurllib.request.urlopen('http://127.0.0.1:${port}/').read().decode()`;
+        expect((await runSource(driver, fetch)).end).toMatchObject({ kind: "returned", value: { json: '"from the host"' } });
+        expect((await runSource(driver, fetch.replace(`${port}`, `${port - 1}`))).end).toMatchObject({ kind: "threw" });
+        expect((await runSource(driver, `import socket\nsocket.create_connection(('127.0.0.1', ${port}), 2)`)).end).toMatchObject({ kind: "threw" });
+        await driver.close();
+        const far = createProcessDriver({ launcher: await ready({ channel: "exec" }), warm: 0, network });
+        expect((await runSource(far, "1")).end).toMatchObject({ kind: "crashed", message: expect.stringContaining("Remove sandbox.network") });
+        await far.close();
+      } finally {
+        server.close();
+      }
+    }, 240_000);
 
     test("mounts show a folder, and no way to the engine or another process's socket", async () => {
       const launcher = await ready();
@@ -163,7 +185,7 @@ for (const kind of ["docker", "podman"] as const) {
         server.close();
         rmSync(folder, { recursive: true, force: true });
       }
-    }, 60_000);
+    }, 240_000);
   });
 }
 

@@ -10,8 +10,8 @@ export interface TriedGuest {
 }
 
 const bounds = { memoryMiB: 64, processes: 16, workspaceMiB: 8, workspaceFiles: 256, openFiles: 32 };
-/** A loaded machine takes seconds to start a container. */
-const patienceMs = 20_000;
+/** A machine under load was seen to take ten seconds to start a container. */
+const patienceMs = 30_000;
 
 const script = [
   'read -r line <&3 && echo "$line" >&4',
