@@ -36,4 +36,15 @@ describe("createCallgate", { timeout: 60_000 }, () => {
     expect(problems).toContain("mcpServers.far: servers reached by url are not supported yet");
     expect(problems).toContain("mcpServers.locked.env.T refers to the environment variable CALLGATE_NOT_SET, which is not set");
   });
+
+  test("agent-and-executor 65: check.scan denies, notes or silences by rule and by beginning, and knows its rules", async () => {
+    const open = (scan: Record<string, "deny" | "note">) => createCallgate({ stateFolder: mkdtempSync(join(tmpdir(), "callgate-")), check: { scan } });
+    const gate = await open({ SH_: "deny", SH_EVAL: "note" });
+    const severities = async (program: string) => (await gate.check(program, { language: "shell" })).diagnostics.map(({ code, severity }) => `${severity} ${code}`);
+    expect(await severities("rm -rf /")).toEqual(["error SH_RM_ROOT"]);
+    expect(await severities("eval ls")).toEqual(["advice SH_EVAL"]);
+    expect((await gate.run("mkfs.ext4 /dev/sda", { language: "shell" })).status).toBe("rejected");
+    await gate.close();
+    await expect(open({ SH_RM_ROT: "deny" })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("SH_RM_ROOT") });
+  });
 });

@@ -44,6 +44,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options.mcpServers ?? {}, folder);
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
+  const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = pythonCheckers(options.python, folder);
@@ -51,7 +52,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
     drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false }),
-    ...(options.check?.scan === undefined ? {} : { scan: scanActions(options.check.scan) }),
+    ...(scan === undefined ? {} : { scan }),
     journal,
     blobs,
     policy,
