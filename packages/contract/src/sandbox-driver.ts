@@ -109,7 +109,7 @@ export interface GuestBlock extends GuestRun {
 }
 
 /**
- * A guest whose state is kept from block to block: variables, working directory, files. The suite `testGuestSessions` in
+ * A guest whose state is kept from block to block: variables, working directory, files. The suite `testSandboxDriver` in
  * testkit is its definition.
  *
  * - One block at a time, in the order of `start`; the others wait.

@@ -250,6 +250,8 @@ commands.on("end", () => process.exit(0)); // The host is gone.
 
 /** The job under way; undefined between two blocks of a session. */
 let job;
+/** Goes on over the blocks of a session, so that a late answer to an earlier one is nobody's. */
+let nextSeq = 0;
 const waiting = new Map();
 
 /** Sends a call and promises its answer. Rejects, before anything is sent, when the arguments cannot cross. */
@@ -271,8 +273,8 @@ function issue(kind, name, args) {
     if (bytes.length > argumentBytes) {
       return fail({ code: "LIMIT_EXCEEDED", message: `The arguments of ${name} are over the limit of ${argumentBytes} bytes (argumentBytes); the call was not made. Send less, or send it in parts`, details: { limit: "argumentBytes", limitValue: argumentBytes } });
     }
-    const seq = job.nextSeq;
-    job.nextSeq += 1;
+    const seq = nextSeq;
+    nextSeq += 1;
     waiting.set(seq, { resolve, fail });
     commands.ref();
     send({ k: kind, seq, name, tagged: wire.tagged }, bytes);
@@ -401,12 +403,18 @@ function installGlobals() {
 
 // --------------------------------------------------------------------------------------------------------------- program
 
+/** The modules that `tools` was made of. */
+let defined;
+
 function runJob(head, code) {
-  job = { ...head, nextSeq: 0 };
-  waiting.clear();
-  const tools = createTools(head.modules);
-  Object.defineProperty(globalThis, "tools", { value: tools, writable: false, configurable: true, enumerable: false });
-  fs.mkdirSync("out", { recursive: true });
+  const modules = stringify(head.modules);
+  if (modules !== defined) Object.defineProperty(globalThis, "tools", { value: createTools(head.modules), writable: false, configurable: true, enumerable: false });
+  defined = modules;
+  const { tools } = globalThis;
+  job = { ...head, before: new Map(filesOf("out").map((path) => [path, stampOf(fs.lstatSync(path))])) };
+  try {
+    fs.mkdirSync("out", { recursive: true });
+  } catch {} // A working folder that cannot be written has none.
   commands.unref();
   const mine = job;
   const finish = (end) => job === mine && endJob(end);
@@ -474,11 +482,11 @@ function endJob(frameOf) {
   } catch (error) {
     end = errorFrame(error);
   }
-  const { bounds } = job;
+  const { bounds, before } = job;
   job = undefined;
   waiting.clear();
   try {
-    sendArtifacts(bounds);
+    sendArtifacts(bounds, before);
   } catch (error) {
     console.error(`Files could not be collected: ${error.message}`);
   }
@@ -515,17 +523,23 @@ function detailsOf(value) {
 
 // ------------------------------------------------------------------------------------------------------------- artifacts
 
-/** Files of `out/`. Regular files only, opened without following links. */
-function sendArtifacts({ artifactBytes, artifacts }) {
-  const left = { bytes: artifactBytes, files: artifacts, isOver: false };
-  if (fs.lstatSync("out", { throwIfNoEntry: false })?.isDirectory()) sendFolder("out", left);
+/** Files of `out/` that were not there before. Regular files only, opened without following links. */
+function sendArtifacts({ artifactBytes, artifacts }, before) {
+  const left = { bytes: artifactBytes, files: artifacts, before, isOver: false };
+  for (const path of filesOf("out")) sendFile(path, left);
   if (left.isOver) console.error("Some files of out/ were left out: they are more than a run may bring back");
 }
 
-function sendFolder(folder, left) {
+/** Paths of a folder's files, those of folders in it after its own; no links. */
+function filesOf(folder) {
+  if (fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   const entries = fs.readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries.filter((each) => each.isFile())) sendFile(join(folder, entry.name), left);
-  for (const entry of entries.filter((each) => each.isDirectory())) sendFolder(join(folder, entry.name), left);
+  const named = (kept) => entries.filter(kept).map(({ name }) => join(folder, name));
+  return [...named((entry) => entry.isFile()), ...named((entry) => entry.isDirectory()).flatMap(filesOf)];
+}
+
+function stampOf({ mtimeMs, ctimeMs, size }) {
+  return `${mtimeMs} ${ctimeMs} ${size}`;
 }
 
 function sendFile(path, left) {
@@ -538,7 +552,7 @@ function sendFile(path, left) {
   }
   try {
     const state = fs.fstatSync(descriptor);
-    if (!state.isFile()) return;
+    if (!state.isFile() || left.before.get(path) === stampOf(state)) return;
     left.bytes -= state.size;
     left.files -= 1;
     if (left.bytes < 0 || left.files < 0) left.isOver = true;
@@ -555,7 +569,7 @@ installGlobals();
 for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (thrown) => job !== undefined && endJob(() => errorFrame(thrown)));
 process.on("beforeExit", () => job !== undefined && endJob(() => [{ k: "stalled" }]));
 process.on("exit", (code) => {
-  if (job === undefined) return;
+  if (job === undefined || job.session === true) return; // Of a session the host sees that its guest is gone.
   const error = { name: "ExitError", code: "EXIT_CODE", message: `The program exited with code ${code}`, ...detailsOf({ exitCode: code }) };
   endJob(() => (code === 0 ? valueFrame(undefined) : [{ k: "threw", error }]));
 });

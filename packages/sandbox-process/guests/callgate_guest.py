@@ -32,6 +32,7 @@ SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 200
 MAX_DIGITS = 100_000
 MAX_MESSAGE = 16_384
+MAIN_THREAD = threading.get_ident()
 
 
 class ToolError(Exception):
@@ -309,12 +310,35 @@ class Channel:
         self.buffer = bytearray()
         self.next_seq = 0
         self.delivered = 0
+        self.is_idle = True  # No program runs, or no block of a session.
+        self.is_writing = False  # The main thread is in the middle of a frame.
+        self.is_interrupted = False
 
     def send(self, data):
+        """Writes whole frames: an interrupt waits until the last byte is out."""
+        is_main = threading.get_ident() == MAIN_THREAD
         with self.sending:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(4, view) :]
+            outer = self.is_writing
+            self.is_writing = outer or is_main
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(4, view) :]
+            finally:
+                if is_main:
+                    self.is_writing = outer
+        if is_main and not outer and self.is_interrupted:
+            self.is_interrupted = False
+            raise KeyboardInterrupt()
+
+    def interrupt(self, _signal, _frame):
+        """SIGINT: ends what the program does; what it defined stays."""
+        if self.is_idle:
+            return
+        if self.is_writing:
+            self.is_interrupted = True
+            return
+        raise KeyboardInterrupt()
 
     def receive(self):
         """One frame. Blocks. Bytes that came are kept, whatever interrupts."""
@@ -354,6 +378,8 @@ class Channel:
             raise ToolError(f"The arguments are {len(payload)} bytes, the limit is {bound} (argumentBytes). Send less", "LIMIT_EXCEEDED", name, details=details)
         output.flush()
         with self.sending:
+            if self.is_idle:
+                raise ToolError("No block of the session is under way; call tools in a block", "NO_BLOCK", name)
             seq = self.next_seq
             self.next_seq += 1
             data = frame({"k": kind, "seq": seq, "name": name, "tagged": tagged}, payload)
@@ -670,10 +696,27 @@ def progress(message, fraction=None):
 # --------------------------------------------------------------------------------------------------------------- program
 
 
+class _Place:
+    """The file that the text under way is called: one a block of a session, so that tracebacks show the right lines."""
+
+    def __init__(self):
+        self.block, self.file = 0, PROGRAM
+
+    def next_block(self, is_session):
+        self.block += 1
+        self.file = f"block-{self.block}.py" if is_session else PROGRAM
+
+    def is_own(self, name):
+        return name == PROGRAM or name.startswith("block-")
+
+
+_place = _Place()
+
+
 def run_program(source, namespace):
     """Executes the text; its value is that of its last expression, as in a notebook."""
-    linecache.cache[PROGRAM] = (len(source), None, source.splitlines(True), PROGRAM)
-    tree = compile(source, PROGRAM, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    linecache.cache[_place.file] = (len(source), None, source.splitlines(True), _place.file)
+    tree = compile(source, _place.file, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
         tree.body.pop()
@@ -706,14 +749,27 @@ _loop = None
 
 
 def _evaluate(tree, mode, namespace):
-    code = compile(tree, PROGRAM, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    code = compile(tree, _place.file, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     value = eval(code, namespace)
     if not code.co_flags & 0x80:  # inspect.CO_COROUTINE
         return value
     global _loop
     if _loop is None:
         _loop = _new_loop()
-    return _loop.run_until_complete(value)
+    try:
+        return _loop.run_until_complete(value)
+    except KeyboardInterrupt:
+        _drop_tasks(_loop)
+        raise
+
+
+def _drop_tasks(loop):
+    """What an interrupted block awaited must not go on in the next one."""
+    import asyncio
+
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
 
 
 def shown(value):
@@ -753,11 +809,12 @@ def end_of_error(error):
     if isinstance(error, ToolError):
         told.update(name="ToolError", code=error.code, tool=error.tool, retryable=bool(error.retryable))
     details = getattr(error, "details", None)
-    own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == PROGRAM]
-    if isinstance(error, SyntaxError) and error.filename == PROGRAM:
+    own = [entry for entry in traceback.extract_tb(error.__traceback__) if _place.is_own(entry.filename)]
+    here = [entry for entry in own if entry.filename == _place.file]
+    if isinstance(error, SyntaxError) and error.filename == _place.file:
         told.update(line=error.lineno or 1, column=max(1, error.offset or 1))
-    elif own:
-        told.update(line=own[-1].lineno, column=(getattr(own[-1], "colno", None) or 0) + 1)
+    elif here:
+        told.update(line=here[-1].lineno, column=(getattr(here[-1], "colno", None) or 0) + 1)
     if details is None and len(own) > 1:
         details = {"traceback": "".join(traceback.format_list(own[-12:]))[-4000:]}
     try:
@@ -881,28 +938,45 @@ def bound_resources(bounds):
 
     if bounds.get("dataBytes"):
         lower(resource.RLIMIT_DATA, bounds["dataBytes"])
-    if bounds.get("cpuSeconds"):
+    if bounds.get("cpuSeconds") and not bounds.get("session"):
         used = resource.getrusage(resource.RUSAGE_SELF)
         lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + bounds["cpuSeconds"] + 1)
 
 
-def run_job(head, source, namespace):
-    import random
+_defined = None
 
+
+def prepare(head, namespace):
+    """What changes from job to job; in a session most of it is done once."""
+    global _defined
+
+    _place.next_block(head.get("session") is True)
     channel.limits = head["limits"]
-    random.seed(int(head["seed"], 16))
-    namespace["tools"] = define_tools(head["modules"])
-    before = files_of_out()
+    if _place.block == 1:
+        import random
+
+        random.seed(int(head["seed"], 16))
+        bound_resources({**head.get("bounds", {}), "session": head.get("session") is True})
+    if head["modules"] != _defined:
+        namespace["tools"] = define_tools(head["modules"])
+        _defined = head["modules"]
     try:
         os.makedirs("out", exist_ok=True)
     except OSError:
         pass  # A working folder that cannot be written has none.
-    bound_resources(head.get("bounds", {}))
+
+
+def run_job(head, source, namespace):
+    before = files_of_out()
+    prepare(head, namespace)
     value, failure = None, None
     try:
+        channel.is_idle = False
         value = run_program(source, namespace)
     except BaseException as error:
         failure = error
+    with channel.sending:
+        channel.is_idle = True
     if isinstance(failure, MemoryError):
         return out_of_memory(namespace)
     try:
@@ -948,7 +1022,7 @@ def main():
     sys.dont_write_bytecode = True  # A working folder is a user's: no __pycache__ there.
     # Python runs isolated (-I): of its own variables, the path that the host's configuration gives is honoured, and no other.
     sys.path[:0] = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(":"))]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, channel.interrupt)
     for name in os.environ.get("CALLGATE_PRELOAD", "").split():
         __import__(name)
     gc.freeze()

@@ -1,10 +1,7 @@
-import { CallgateError, defaultLimits } from "@callgate/contract";
-import type { GuestJob, GuestRun, LimitName, ProgramLanguage, SandboxDriver } from "@callgate/contract";
-import { createGuestPool } from "./host/guest-pool.ts";
+import { CallgateError } from "@callgate/contract";
+import type { GuestRun, LimitName, ProgramLanguage, SandboxDriver } from "@callgate/contract";
+import { createGuests } from "./host/guests.ts";
 import { runInGuest } from "./host/guest-run.ts";
-import type { StartedGuest } from "./host/started-guest.ts";
-import { startGuest } from "./host/started-guest.ts";
-import { createSlots } from "./host/slots.ts";
 import { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 import type { GuestLanguage } from "./language/guest-language.ts";
 import type { LaunchBounds, Launcher, Mount } from "./launcher/launcher.ts";
@@ -60,29 +57,8 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
   const launcher = options.network === undefined || options.network.allow.length === 0 ? options.launcher : createNetworkedLauncher(options.launcher, createNetworkPolicy(options.network));
   const { artifactMiB, artifacts, ...launchBounds } = { ...defaultSandboxBounds, ...options.bounds };
   const running = new Set<GuestRun>();
-  const slots = createSlots(maxGuests);
-  const pool = createGuestPool({
-    warm,
-    bounds: { ...launchBounds, memoryMiB: defaultLimits.memoryMiB },
-    start: (language, bounds) => startGuest({ launcher, language, bounds, mounts, environment, artifactMiB }),
-  });
+  const guests = createGuests({ launcher, warm, maxGuests, bounds: launchBounds, artifacts: { artifactMiB, artifacts }, mounts, environment });
   let closing: Promise<void> | undefined;
-
-  function acquire(language: GuestLanguage, job: GuestJob): () => Promise<StartedGuest> {
-    return async () => {
-      const probe = await launcher.probe();
-      if (probe.kind === "unavailable") throw new CallgateError("DRIVER_FAILED", `the sandbox ${launcher.name} does not work here: ${probe.reason}. To do: ${probe.fix}`);
-      await slots.take();
-      try {
-        const guest = pool.take(language, job.limits.memoryMiB);
-        guest.gone.then(() => slots.give(), () => undefined);
-        return guest;
-      } catch (fault) {
-        slots.give();
-        throw fault;
-      }
-    };
-  }
 
   return {
     // Of several, which one was taken is known once it was tried.
@@ -91,22 +67,28 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
     },
     languages: languages.flatMap(namesOf),
     replayable,
-    sessions: false,
+    sessions: languages.some(({ session }) => session !== undefined),
     artifacts: artifacts > 0,
     limits: enforced,
     start(job, host) {
       if (closing !== undefined) throw new CallgateError("CLOSED", "Cannot start a program: the sandbox was closed");
-      const run = runInGuest({ job, host, acquire: acquire(languageOf(languages, job.language), job), artifacts: { artifactMiB, artifacts } });
+      const run = runInGuest({ job, host, acquire: guests.forRun(languageOf(languages, job.language), job.limits.memoryMiB), artifacts: { artifactMiB, artifacts } });
       running.add(run);
       run.ended.then(() => running.delete(run), () => undefined);
       return run;
+    },
+    openSession(session) {
+      if (closing !== undefined) throw new CallgateError("CLOSED", "Cannot open a session: the sandbox was closed");
+      const language = languageOf(languages, session.language);
+      if (language.session === undefined) throw new CallgateError("DRIVER_FAILED", `This sandbox keeps no state of ${session.language} programs`);
+      return guests.openSession(session, language);
     },
     close() {
       closing ??= (async () => {
         const open = [...running];
         for (const run of open) run.cancel();
         await Promise.all(open.map(({ ended }) => ended));
-        await pool.close();
+        await guests.close();
         await launcher.close?.();
       })();
       return closing;

@@ -10,31 +10,41 @@ export interface GuestCalls {
   open(frame: CallFrame): GuestCall | string;
   /** The frame that answers a call; undefined for a call that was never issued or is answered already. */
   answer(completion: GuestCompletion): { readonly head: object; readonly payload: string } | undefined;
+  /** Of the answers the guest has taken in all, those of this program. */
+  taken(delivered: number): number;
+  /** How many calls there were. */
+  readonly count: number;
 }
 
-export function createGuestCalls(limits: RunLimits): GuestCalls {
+/** @param first the guest's number of the first call: in a session it goes on counting, the host counts each block from 0 */
+export function createGuestCalls(limits: RunLimits, first = 0): GuestCalls {
   const open = new Map<number, string>();
   let nextSeq = 0;
   return {
     open(frame) {
-      if (frame.seq !== nextSeq) return `call ${frame.seq} came where ${nextSeq} was due`;
+      const seq = nextSeq;
+      if (frame.seq !== first + seq) return `call ${frame.seq} came where ${first + seq} was due`;
       nextSeq += 1;
-      open.set(frame.seq, frame.kind === "timer" ? "" : frame.name);
-      if (frame.kind === "timer") return frame;
+      open.set(seq, frame.kind === "timer" ? "" : frame.name);
+      if (frame.kind === "timer") return { ...frame, seq };
       const args = plainCopy(frame.args, limits.argumentBytes);
       if (typeof args === "string") return args;
-      return frame.kind === "call" ? { kind: "tool", seq: frame.seq, tool: frame.name, args } : { kind: "builtin", seq: frame.seq, name: frame.name, args };
+      return frame.kind === "call" ? { kind: "tool", seq, tool: frame.name, args } : { kind: "builtin", seq, name: frame.name, args };
+    },
+    taken: (delivered) => Math.max(0, delivered - first),
+    get count() {
+      return nextSeq;
     },
     answer({ seq, atMs, result }) {
       const name = open.get(seq);
       if (name === undefined) return undefined;
       open.delete(seq);
-      if (result.kind === "error") return { head: { k: "done", seq, atMs, error: result.error }, payload: "" };
+      if (result.kind === "error") return { head: { k: "done", seq: first + seq, atMs, error: result.error }, payload: "" };
       const bytes = Buffer.byteLength(result.value.json);
-      if (bytes <= limits.callResultBytes) return { head: { k: "done", seq, atMs, tagged: result.value.tagged }, payload: result.value.json };
+      if (bytes <= limits.callResultBytes) return { head: { k: "done", seq: first + seq, atMs, tagged: result.value.tagged }, payload: result.value.json };
       const details = encodeValue({ limit: "callResultBytes", limitValue: limits.callResultBytes });
       const message = `The result is ${bytes} bytes, the limit is ${limits.callResultBytes} (callResultBytes). Ask for less: a part, a page, an aggregate.`;
-      return { head: { k: "done", seq, atMs, error: { name: "ToolError", code: "LIMIT_EXCEEDED", message, tool: name, retryable: false, details } }, payload: "" };
+      return { head: { k: "done", seq: first + seq, atMs, error: { name: "ToolError", code: "LIMIT_EXCEEDED", message, tool: name, retryable: false, details } }, payload: "" };
     },
   };
 }

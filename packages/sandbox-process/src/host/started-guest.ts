@@ -3,8 +3,6 @@ import type { GuestConnection } from "@callgate/contract";
 import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
 import { parseGuestFrame } from "../frames/guest-frame.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
-import { createPlainReader } from "../frames/plain-reader.ts";
-import { mimeTypeOf } from "../output/mime-type.ts";
 import { launchCommand } from "../language/plain-boot.ts";
 import type { GuestLanguage } from "../language/guest-language.ts";
 import type { GuestExit, LaunchBounds, Launcher, Mount, ResourceUse } from "../launcher/launcher.ts";
@@ -14,12 +12,10 @@ export interface GuestEars {
   frame(frame: GuestFrame): void;
   /** Raw bytes of descriptor 1 or 2. */
   stream(stream: 1 | 2, bytes: Buffer): void;
-  /** A plain program's exit code, after its files. */
-  status(code: number): void;
+  /** What a plain guest says beside its output. */
+  control(bytes: Buffer): void;
   /** Something went through its way out. */
   connection(connection: GuestConnection): void;
-  /** A file was left out, because it is too large. */
-  omitted(): void;
   /** The guest broke the protocol. */
   broken(message: string): void;
 }
@@ -40,12 +36,16 @@ export interface StartedGuest {
   /** Never rejects. Resolves when nothing of it lives and all its output was heard. */
   readonly gone: Promise<GuestExit>;
   readonly isGone: boolean;
+  /** Never rejects. Resolves when it was told to end, or ended. */
+  readonly ending: Promise<void>;
   /** Resolves when descriptors 1 and 2 are closed by everyone. */
   readonly drained: Promise<void>;
   listen(ears: GuestEars): void;
   send(head: object, payload?: string): void;
+  /** For a plain guest: more text. */
+  write(text: string): void;
   /** For a plain program: its text, and the end of it. */
-  sendText(text: string): void;
+  endWith(text: string): void;
   use(): ResourceUse | undefined;
   interrupt(): void;
   kill(): void;
@@ -66,12 +66,14 @@ export interface StartOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Files of a plain program that may come back, together. */
   readonly artifactMiB: number;
+  /** True for a guest that takes one block after the other. */
+  readonly isSession?: boolean;
 }
 
 /** Starts an interpreter. Throws what the launcher throws. */
-export function startGuest({ launcher, language, bounds, mounts, environment, artifactMiB }: StartOptions): StartedGuest {
+export function startGuest({ launcher, language, bounds, mounts, environment, artifactMiB, isSession = false }: StartOptions): StartedGuest {
   const launched = launcher.launch({
-    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, artifactMiB }),
+    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, artifactMiB, isSession }),
     language: language.language,
     ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
     ...(language.program === undefined ? {} : { program: language.program }),
@@ -80,6 +82,7 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
     mounts,
   });
   const ready = Promise.withResolvers<UnreadyReason | undefined>();
+  const ending = Promise.withResolvers<void>();
   const early = createEarlyText();
   let ears: GuestEars | undefined;
   let isGone = false;
@@ -96,15 +99,14 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
   const framesEnd = closed(launched.frames);
   if (language.kind === "framed") readFrames(launched.frames, { onFrame: hear, onBroken: (message) => ears?.broken(message) });
   else {
-    readPlain(launched.frames, artifactMiB, () => ears);
+    launched.frames.on("data", (bytes: Buffer) => ears?.control(bytes));
     ready.resolve(undefined);
   }
   launched.onConnection?.((connection) => ears?.connection(connection));
   const gone = goneWhen(launched.exited, [...streamEnds, framesEnd]).then((exit) => {
     isGone = true;
-    const [interpreter = ""] = language.command;
-    const isMissing = exit.failure === undefined && exit.code === notFoundCode;
-    ready.resolve({ message: exit.failure ?? `the interpreter ${interpreter} could not be started${early.text === "" ? "" : `: ${early.text}`}`, ...(isMissing ? { missingProgram: interpreter } : {}) });
+    ending.resolve();
+    ready.resolve(unreadyReason(exit, language, early.text));
     return exit;
   });
   return {
@@ -120,11 +122,19 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
       ears = hearing;
     },
     send: (head, payload) => void launched.commands.write(writeFrame(head, payload)),
-    sendText: (text) => void launched.commands.end(text),
+    write: (text) => void launched.commands.write(text),
+    endWith: (text) => void launched.commands.end(text),
     use: () => launched.use(),
     interrupt: () => launched.interrupt(),
-    kill: () => launched.kill(),
+    ending: ending.promise,
+    kill: () => (ending.resolve(), launched.kill()),
   };
+}
+
+function unreadyReason(exit: GuestExit, { command }: GuestLanguage, said: string): UnreadyReason {
+  const [interpreter = ""] = command;
+  const isMissing = exit.failure === undefined && exit.code === notFoundCode;
+  return { message: exit.failure ?? `the interpreter ${interpreter} could not be started${said === "" ? "" : `: ${said}`}`, ...(isMissing ? { missingProgram: interpreter } : {}) };
 }
 
 function closed(stream: NodeJS.ReadableStream): Promise<void> {
@@ -155,20 +165,6 @@ function readFrames(frames: NodeJS.ReadableStream, { onFrame, onBroken }: { read
       onBroken(error instanceof FrameError ? error.message : "a frame could not be read");
     }
   });
-}
-
-/** Files come in the order a file system keeps them in; they are told by name. */
-function readPlain(frames: NodeJS.ReadableStream, artifactMiB: number, ears: () => GuestEars | undefined): void {
-  const files: { readonly name: string; readonly bytes: Buffer }[] = [];
-  const reader = createPlainReader(artifactMiB * 1024 * 1024, {
-    file: (name, bytes) => files.push({ name, bytes }),
-    omitted: () => ears()?.omitted(),
-    end(code) {
-      for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) ears()?.frame({ kind: "artifact", name, mimeType: mimeTypeOf(name), bytes });
-      ears()?.status(code);
-    },
-  });
-  frames.on("data", (chunk: Buffer) => reader.push(chunk));
 }
 
 function createEarlyText(): { add(bytes: Buffer): void; readonly text: string } {

@@ -1,4 +1,4 @@
-import type { SandboxDriver } from "@callgate/contract";
+import type { GuestSession, SandboxDriver } from "@callgate/contract";
 import type { Dialect, ProgramName } from "./programs.ts";
 import { languageOfDialect, programIn } from "./programs.ts";
 
@@ -6,6 +6,11 @@ import { languageOfDialect, programIn } from "./programs.ts";
 export interface DriverWorld {
   readonly driver: SandboxDriver;
   readonly dialect: Dialect;
+}
+
+/** A session of the driver, opened for the case and closed after it. */
+export interface SessionWorld extends DriverWorld {
+  readonly session: GuestSession;
 }
 
 /** One thing a driver must do. `run` rejects when it does not. */
@@ -19,6 +24,11 @@ export interface DriverCase {
   readonly needs?: "replayable" | "artifacts" | "sessions";
   readonly run: (world: DriverWorld) => Promise<void>;
   readonly timeoutMs?: number;
+}
+
+export interface CaseGroup {
+  readonly name: string;
+  readonly cases: readonly DriverCase[];
 }
 
 /** Why a case does not apply to a driver; undefined where it does. */

@@ -1,7 +1,7 @@
 import { decodeValue, defaultLimits, encodeValue } from "@callgate/contract";
-import type { GuestCall, GuestCompletion, GuestEnd, GuestError, GuestHost, GuestJob, GuestOutput, GuestRun, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { GuestBlock, GuestCall, GuestCompletion, GuestEnd, GuestError, GuestHost, GuestJob, GuestOutput, GuestRun, GuestSession, RunLimits, SandboxDriver } from "@callgate/contract";
 import type { DriverWorld } from "./driver-case.ts";
-import type { ProgramName } from "./programs.ts";
+import type { Dialect, ProgramName } from "./programs.ts";
 import { languageOfDialect, programIn } from "./programs.ts";
 
 /** A tool of the harness. What it throws crosses as a ToolError with the thrown object's `code` and `message`. */
@@ -76,6 +76,22 @@ export function startNamed({ driver, dialect }: DriverWorld, name: ProgramName, 
   const text = programIn(dialect, name) ?? "";
   const language = languageOfDialect[dialect];
   return startJob(driver, jobOf({ language, code: language === "javascript" ? programText(text) : text }, options), options);
+}
+
+/** Runs a block of the table in a session. Its text is the whole text, in JavaScript too. */
+export function startBlock({ session, dialect }: { readonly session: GuestSession; readonly dialect: Dialect }, name: ProgramName, options: HarnessOptions = {}): HarnessRun & { readonly block: GuestBlock } {
+  const started: GuestBlock[] = [];
+  const starter: Starter = {
+    start(job, host) {
+      const block = session.start(job, host);
+      started.push(block);
+      return block;
+    },
+  };
+  const run = startJob(starter, jobOf({ language: languageOfDialect[dialect], code: programIn(dialect, name) ?? "" }, options), options);
+  const [block] = started;
+  if (block === undefined) throw new Error("the block was not started");
+  return { ...run, block };
 }
 
 /** The value a program of the table returned. Throws when it ended otherwise. */

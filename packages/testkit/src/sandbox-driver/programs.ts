@@ -84,6 +84,23 @@ export const programs = {
   leaveMarks: { javascript: "globalThis.leak = 1; Object.prototype.leak = 1; Array.prototype.map = () => ['tainted']; JSON.stringify = () => '\"forged\"'; return 1", node: "globalThis.leak = 1; Object.prototype.leak = 1; process.env.LEAK = '1'; const fs = await import('node:fs'); fs.writeFileSync('left.txt', 'x'); fs.writeFileSync(`${process.env.TMPDIR}/left.txt`, 'x'); return 1", python: "import builtins, os\nbuiltins.leak = 1\nopen('left.txt', 'w').write('x')\nopen(os.path.join(os.environ['TMPDIR'], 'left.txt'), 'w').write('x')\nos.environ['LEAK'] = '1'", shell: "echo x >left.txt; echo x >\"$TMPDIR/left.txt\"; export LEAK=1; echo 'export LEAK=1' >.bashrc; cp .bashrc .profile" },
   /** Prints `clean` where none of them is seen. */
   seeMarks: { javascript: "console.log(typeof leak === 'undefined' && ({}).leak === undefined && [1].map((x) => x + 1)[0] === 2 && JSON.stringify(1) === '1' ? 'clean' : 'marked')", node: "const fs = await import('node:fs'); console.log(typeof leak === 'undefined' && process.env.LEAK === undefined && !fs.existsSync('left.txt') && !fs.existsSync(`${process.env.TMPDIR}/left.txt`) ? 'clean' : 'marked')", python: "import builtins, os\nprint('marked' if hasattr(builtins, 'leak') or os.path.exists('left.txt') or os.path.exists(os.path.join(os.environ['TMPDIR'], 'left.txt')) or 'LEAK' in os.environ else 'clean')", shell: 'if [ -e left.txt ] || [ -e "$TMPDIR/left.txt" ] || [ -n "$LEAK" ]; then echo marked; else echo clean; fi' },
+
+  // Blocks of a session. JavaScript here is the whole text too.
+  /** Defines x = 41, a function that prints it, and a file; goes into a folder. */
+  define: { node: "const x = 41; const show = () => console.log('x is', x); require('node:fs').mkdirSync('deep'); process.chdir('deep'); require('node:fs').writeFileSync('kept.txt', 'kept')", cpython: "import os\nx = 41\ndef show(): print('x is', x)\nos.makedirs('deep')\nos.chdir('deep')\nopen('kept.txt', 'w').write('kept')", shell: "x=41; show() { echo x is $x; }; mkdir deep; cd deep; echo kept >kept.txt" },
+  /** Prints `x is 41`, and `kept`, where all of that is there. */
+  recall: { node: "show(); console.log(require('node:fs').readFileSync('kept.txt', 'utf8').trim())", cpython: "show()\nprint(open('kept.txt').read().strip())", shell: "show; cat kept.txt" },
+  /** Its value is 42: what was defined, declared again, and awaited where the language knows that. */
+  redefine: { node: "const x = await Promise.resolve(41); x + 1", cpython: "import asyncio\nx = await asyncio.sleep(0, 41)\nx + 1" },
+  callInBlock: { node: "(await tools.demo.echo({ i: 7 })).i", cpython: "from tools import demo\ndemo.echo(i=7)['i']" },
+  /** Runs for 60 seconds unless it is interrupted. Says so first. */
+  dawdle: { node: "console.log('partial'); await new Promise((resolve) => setTimeout(resolve, 60_000))", cpython: "import time\nprint('partial')\ntime.sleep(60)", shell: "echo partial; sleep 60; echo after" },
+  /** Computes for ever, and stops when it is interrupted. */
+  compute: { node: "console.log('partial'); for (;;);", cpython: "print('partial')\nwhile True: pass", shell: "echo partial; while :; do :; done" },
+  /** Does not let itself be interrupted. */
+  insist: { node: "console.log('partial'); await new Promise((resolve) => setTimeout(resolve, 10)); for (;;);", cpython: "import time\nprint('partial')\nwhile True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass", shell: "trap '' INT; echo partial; while :; do :; done" },
+  leave: { node: "process.exit(3)", cpython: "import os\nos._exit(3)", shell: "exit 3" },
+  writeFirst: { node: "require('node:fs').writeFileSync('out/a.txt', 'a')", cpython: "open('out/a.txt', 'w').write('a')\nNone", shell: "printf a >out/a.txt" },
 } satisfies Record<string, Row>;
 
 export type ProgramName = keyof typeof programs;

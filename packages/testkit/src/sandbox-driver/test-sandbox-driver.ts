@@ -2,7 +2,7 @@ import { ok } from "node:assert/strict";
 import type { SandboxDriver } from "@callgate/contract";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { callCases } from "./call-cases.ts";
-import type { DriverCase, DriverWorld } from "./driver-case.ts";
+import type { CaseGroup, DriverCase, DriverWorld } from "./driver-case.ts";
 import { whyNot } from "./driver-case.ts";
 import { endCases } from "./end-cases.ts";
 import { endingCases } from "./ending-cases.ts";
@@ -12,6 +12,7 @@ import { outputCases } from "./output-cases.ts";
 import type { Dialect } from "./programs.ts";
 import { languageOfDialect } from "./programs.ts";
 import { pumpCases } from "./pump-cases.ts";
+import { sessionCases } from "./session-cases.ts";
 
 export interface SandboxDriverSuiteOptions {
   /** What its programs are written in: `node` for JavaScript with Node's modules, `cpython` for Python with processes. */
@@ -20,18 +21,14 @@ export interface SandboxDriverSuiteOptions {
   readonly except?: Readonly<Record<string, string>>;
 }
 
-interface CaseGroup {
-  readonly name: string;
-  readonly cases: readonly DriverCase[];
-}
-
 const javascript = (cases: readonly DriverCase[]): readonly DriverCase[] => cases.map((item) => ({ ...item, language: "javascript" }));
 
 /** All of the suite. Common cases first; those whose programs are JavaScript only after them. */
-const sandboxDriverGroups: readonly CaseGroup[] = [
+export const sandboxDriverGroups: readonly CaseGroup[] = [
   { name: "tools and values", cases: callCases },
   { name: "output and files", cases: outputCases },
   { name: "ends, limits, life", cases: endingCases },
+  { name: "sessions", cases: sessionCases },
   { name: "JavaScript: isolation", cases: javascript(isolationCases) },
   { name: "JavaScript: pump", cases: javascript(pumpCases) },
   { name: "JavaScript: ends and limits", cases: javascript(endCases) },
