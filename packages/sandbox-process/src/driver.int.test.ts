@@ -10,10 +10,11 @@ import { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Processes of this machine whose command line holds a word. */
+/** Other tests run beside these: ask for arguments that no other uses. */
 function processesNamed(word: string): string[] {
   return readdirSync("/proc").filter((name) => {
     try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(word);
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(`${word}\u0000`);
     } catch {
       return false;
     }
@@ -266,11 +267,11 @@ describe("createProcessDriver", () => {
 
   test("close ends what runs, may be repeated, and nothing starts after it", async () => {
     const driver = createProcessDriver({ launcher: createUnsafeLocalLauncher() });
-    const { done } = startSource(driver, "import time\ntime.sleep(63)");
+    const { done } = startSource(driver, "import subprocess\nsubprocess.run(['sleep', '6306'])");
     await pause(300);
     await Promise.all([driver.close(), driver.close()]);
     expect((await done).end.kind).toBe("cancelled");
-    expect(existsSync("/proc") ? processesNamed("callgate_guest.py") : []).toEqual([]);
+    expect(existsSync("/proc") ? processesNamed("sleep\u00006306") : []).toEqual([]);
     expect(() => startSource(driver, "1")).toThrow(CallgateError);
   });
 
