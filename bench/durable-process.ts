@@ -37,7 +37,10 @@ async function suspend(): Promise<void> {
   const runIds: string[] = [];
   for (let from = 0; from < count; from += 50) {
     const results = await Promise.all(Array.from({ length: Math.min(50, count - from) }, (_, at) => gate.run(`const a = await tools.t.read({ n: ${from + at} }); const b = await tools.t.read({ n: 2 }); await waitFor("go"); return a.n + b.n;`)));
-    runIds.push(...results.map(({ runId }) => runId));
+    for (const { runId, status, error } of results) {
+      if (status !== "suspended") throw new Error(`Run ${runId} is ${status}: ${error?.message ?? ""}`);
+      runIds.push(runId);
+    }
   }
   for (const runId of runIds) await gate.runs.signal(runId, { name: "go" });
 }
