@@ -57,7 +57,7 @@ function configTable() {
 /** Help texts as the command line prints them. */
 function cliHelp() {
   const help = (...words) => execFileSync(process.execPath, ["packages/callgate/bin/callgate.mjs", ...words, "--help"], { encoding: "utf8", env: { ...process.env, NO_COLOR: "1", COLUMNS: "100" } }).trimEnd();
-  const commands = ["init", "trust", "run", "exec", "call", "search", "describe", "types", "read", "runs", "runs ls", "runs show", "runs replay", "runs prune", "runs erase", "mcp", "sandbox", "sandbox ls", "sandbox doctor", "doctor"];
+  const commands = ["init", "trust", "run", "exec", "call", "search", "describe", "types", "read", "runs", "runs ls", "runs show", "runs replay", "runs prune", "runs erase", "mcp", "sandbox", "sandbox ls", "sandbox doctor", "sandbox serve", "doctor"];
   return ["```", help(), "```", ...commands.flatMap((command) => ["", `## callgate ${command}`, "", "```", help(...command.split(" ")), "```"])].join("\n");
 }
 

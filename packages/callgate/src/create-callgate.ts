@@ -13,7 +13,7 @@ import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { pythonCheckers } from "./python-check.ts";
-import { sandboxDrivers } from "./sandbox-driver.ts";
+import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
@@ -47,17 +47,18 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
+  const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
   const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
-    drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false }),
+    drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ...(remote === undefined ? {} : { remote: remote.launcher }) }),
     ...(scan === undefined ? {} : { scan }),
     journal,
     blobs,
     policy,
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets], key: key.derive("redactor") }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
     notices,
     clock,
     warm: options.warm ?? false,

@@ -5,6 +5,8 @@ import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, 
 import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { SandboxConfig } from "./config/config-schema.ts";
+import { remoteSandbox } from "./remote-sandbox.ts";
+import type { RemoteSandbox } from "./remote-sandbox.ts";
 import { denoDrivers, denoPython, loadDenoSandbox } from "./deno-sandbox.ts";
 
 /**
@@ -27,6 +29,8 @@ export interface SandboxPlace {
   readonly folder: string;
   /** Whether interpreters are worth keeping ready. */
   readonly isLongLived: boolean;
+  /** The launcher of another host, where the configuration names one. */
+  readonly remote?: Launcher;
 }
 
 /**
@@ -34,12 +38,14 @@ export interface SandboxPlace {
  * and shell run behind the launcher; where bubblewrap is not installed, no container can be had, and Deno is installed,
  * `auto` runs Python there. Only then is anything tried before the first program.
  */
-export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived }: SandboxPlace): Promise<readonly SandboxDriver[]> {
+export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, remote }: SandboxPlace): Promise<readonly SandboxDriver[]> {
   const config = { ...given, warm: given.warm ?? (isLongLived ? 1 : 0), ...(given.wheels === undefined ? {} : { wheels: resolve(folder, given.wheels) }) };
   if (config.launcher === "deno") return await denoDrivers(config);
   const { launcher = "auto" } = config;
+  // On another host, mounts are folders of its own.
+  if (launcher === "remote") return [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, config.mounts ?? [])])];
   const python = launcher === "auto" && !hasBubblewrap() ? await pythonInDeno(config) : [];
-  return [createQuickJsDriver(), ...python, sandboxDriver({ ...config, launcher }, folder)];
+  return [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })))];
 }
 
 function hasBubblewrap(): boolean {
@@ -56,7 +62,7 @@ async function pythonInDeno(config: SandboxConfig): Promise<readonly SandboxDriv
 }
 
 /** What `launcherOf` can make at once: Deno's package is loaded when it is asked for. */
-type OwnLaunchers = Pick<SandboxConfig, "container"> & { readonly launcher?: Exclude<SandboxConfig["launcher"], "deno"> };
+type OwnLaunchers = Pick<SandboxConfig, "container"> & { readonly launcher?: Exclude<SandboxConfig["launcher"], "deno" | "remote"> };
 
 /** The launcher a configuration names. */
 export function launcherOf({ launcher = "auto", container }: OwnLaunchers): Launcher {
@@ -73,6 +79,11 @@ export function launcherOf({ launcher = "auto", container }: OwnLaunchers): Laun
   }
 }
 
+/** The launcher of `sandbox.remote`, where programs go there. Errors: `CallgateError` CONFIG_INVALID. */
+export function configuredRemote({ launcher, remote }: SandboxConfig, place: Parameters<typeof remoteSandbox>[1]): RemoteSandbox | undefined {
+  return launcher === "remote" ? remoteSandbox(remote, place) : undefined;
+}
+
 /** What a configuration says, without the keys it leaves out. */
 export function containerOptions(config: SandboxConfig["container"]): ContainerOptions {
   return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== undefined));
@@ -81,7 +92,7 @@ export function containerOptions(config: SandboxConfig["container"]): ContainerO
 /** Whom programs of this configuration are on the host, where they are not the user of this process. Which launcher `auto` takes is known once it was probed. */
 export async function guestUserOf(config: SandboxConfig): Promise<Launcher["guestUser"]> {
   const { launcher: named, container } = config;
-  if (named === "deno") return undefined;
+  if (named === "deno" || named === "remote") return undefined;
   const launcher = launcherOf({ launcher: named, container });
   await launcher.probe();
   const { guestUser } = launcher;
@@ -95,14 +106,14 @@ function passed(names: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /** The driver of Python and shell programs. The launcher is not tried before the first of them. */
-function sandboxDriver(config: SandboxConfig & OwnLaunchers, folder: string): SandboxDriver {
-  const { processes, workspaceMiB, mounts = [], environment = {}, passEnvironment = [], network, maxGuests, warm = 0 } = config;
+function sandboxDriver(launcher: Launcher, config: SandboxConfig, mounts: NonNullable<SandboxConfig["mounts"]>): SandboxDriver {
+  const { processes, workspaceMiB, environment = {}, passEnvironment = [], network, maxGuests, warm = 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
-    launcher: launcherOf(config),
+    launcher,
     warm,
     bounds,
-    mounts: mounts.map((mount) => ({ ...mount, host: resolve(folder, mount.host) })),
+    mounts,
     ...(maxGuests === undefined ? {} : { maxGuests }),
     environment: { ...passed(passEnvironment), ...environment },
     ...(network === undefined ? {} : { network: { allow: network.allow, ...(network.unsafeRanges === undefined ? {} : { unsafeRanges: network.unsafeRanges }) } }),

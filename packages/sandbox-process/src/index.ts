@@ -16,6 +16,11 @@ export type { BuildImageOptions, ImageReport, ImageStore } from "./launcher/cont
 export { createContainerLauncher } from "./launcher/container/container-launcher.ts";
 export type { ContainerOptions } from "./launcher/container/container-options.ts";
 export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
+export { createGuestServer } from "./remote/guest-server.ts";
+export type { GuestServer, GuestServerOptions } from "./remote/guest-server.ts";
+export type { RemoteOptions } from "./remote/remote-connection.ts";
+export { createRemoteLauncher } from "./remote/remote-launcher.ts";
+export type { ServerBounds } from "./remote/server-bounds.ts";
 export type { NetworkOptions } from "./network/network-policy.ts";
 export { useOf } from "./launcher/process-tree.ts";
 export { whenStarted } from "./launcher/started-process.ts";

@@ -41,8 +41,8 @@ export interface CommandContext {
   readonly options: GlobalOptions;
   readonly trust: TrustStore;
   readonly folders: ReturnType<typeof userFolders>;
-  /** The sandbox part of this folder's configuration. */
-  readonly sandboxConfig: () => Promise<SandboxConfig>;
+  /** The sandbox part of this folder's configuration, and the folder that its relative paths start in. */
+  readonly sandboxConfig: () => Promise<{ readonly config: SandboxConfig; readonly folder: string }>;
   /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. */
   withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: GateUse): Promise<Result>;
 }
@@ -61,8 +61,8 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     async sandboxConfig() {
       const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
-      const { config } = await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }) });
-      return config.sandbox ?? {};
+      const { config, folder } = await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust }) });
+      return { config: config.sandbox ?? {}, folder };
     },
     async withGate(use, how = {}) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.

@@ -243,7 +243,28 @@ function addSetupCommands(program: Command, act: Act): void {
     .description("make a base image and print its digest")
     .action((name: string | undefined, options: object) => act(async (context) => (await import("./commands/sandbox-images.ts")).buildImagesCommand(name, options, context)));
   images.command("check").description("age, digest, packages, known weaknesses where a scanner is there").action(() => act(async (context) => (await import("./commands/sandbox-images.ts")).checkImagesCommand(context)));
+  addServeCommand(sandbox, act);
   program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
+}
+
+function addServeCommand(sandbox: Command, act: Act): void {
+  sandbox
+    .command("serve")
+    .option("--host <address>", "where to listen (default: 127.0.0.1)")
+    .option("--port <port>", "where to listen (default: 7443)", wholeNumber)
+    .option("--cert <file>", "certificate of this server, PEM")
+    .option("--key <file>", "its key")
+    .option("--client-ca <file>", "let in only clients with a certificate of this authority")
+    .option("--token <reference>", "let in clients that show it: env:NAME or file:PATH (default: env:CALLGATE_SANDBOX_TOKEN where that is set)")
+    .option("--guests <count>", "programs at once (default: 32)", wholeNumber)
+    .option("--memory <MiB>", "of all programs together (default: half of this host's)", wholeNumber)
+    .option("--grace <seconds>", "how long a program lives on without its client (default: 20)", wholeNumber)
+    .option("--idle <seconds>", "how long one that does nothing is kept (default: 1800)", wholeNumber)
+    .option("--mount <folder>", "a folder of this host that clients may mount, :rw to let them write; repeatable", collect)
+    .option("--sandbox <launcher>", "what stands around programs here (default: auto, the strongest that works here)")
+    .option("--unsafe-plain-loopback", "no TLS, on loopback only: for a tunnel that somebody else secures")
+    .description("run programs for Callgate on other hosts, until interrupted")
+    .action((options: object) => act(async (context) => (await import("./commands/sandbox-serve.ts")).serveSandboxCommand(options, context)));
 }
 
 function wholeNumber(text: string): number {

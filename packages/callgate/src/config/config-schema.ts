@@ -67,7 +67,7 @@ const container = z.strictObject({
 });
 
 const sandbox = z.strictObject({
-  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs; "deno" around TypeScript and JavaScript too, and it has no shell. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all'),
+  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs; "deno" around TypeScript and JavaScript too, and it has no shell. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all. "remote": another host, see remote'),
   maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
   warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
@@ -76,6 +76,21 @@ const sandbox = z.strictObject({
     .array(z.strictObject({ host: z.string().min(1), guest: z.string().startsWith("/"), mode: z.enum(["ro", "rw"]) }))
     .optional()
     .describe("Folders of this machine that programs see"),
+  remote: z
+    .strictObject({
+      url: z.string().describe("tls://host:port of a host that runs callgate sandbox serve"),
+      token: z
+        .string()
+        .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:CALLGATE_SANDBOX_TOKEN: a secret does not belong into this file")
+        .optional()
+        .describe("A reference to the token the server was started with"),
+      ca: z.string().optional().describe("File: the authority of the server's certificate, PEM. Default: those of this system"),
+      cert: z.string().optional().describe("File: this client's certificate, PEM, where the server asks for one"),
+      key: z.string().optional().describe("File: the key of cert"),
+      unsafePlainLoopback: z.boolean().optional().describe("Allows tcp:// to loopback: for a tunnel that somebody else secures"),
+    })
+    .optional()
+    .describe('Where programs run when launcher is "remote"'),
   network: z
     .strictObject({
       allow: z.array(z.string()).describe('What programs may reach, each as host:port, such as "api.example.com:443". No wildcards; an empty list is no network'),

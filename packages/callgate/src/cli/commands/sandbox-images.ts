@@ -67,7 +67,7 @@ function linesOf({ image, ageDays, packages, scan, findings }: ImageReport): rea
 
 /** The engine a configuration names, else the first that can be used. */
 async function withImages(context: CommandContext, use: (images: ImageStore) => Promise<ExitCode>): Promise<ExitCode> {
-  const { launcher, container } = await context.sandboxConfig();
+  const { config: { launcher, container } } = await context.sandboxConfig();
   const options = containerOptions(container);
   let images: ImageStore;
   if (launcher === "docker" || launcher === "podman") images = await openImageStore(launcher, options);

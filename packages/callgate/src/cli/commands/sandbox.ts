@@ -1,6 +1,6 @@
 import { checkWalls } from "@callgate/sandbox-process";
 import { denoLauncher, loadDenoSandbox } from "../../deno-sandbox.ts";
-import { allLaunchers, launcherOf } from "../../sandbox-driver.ts";
+import { allLaunchers, configuredRemote, launcherOf } from "../../sandbox-driver.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -8,9 +8,11 @@ import { renderTable } from "../table.ts";
 
 /** `callgate sandbox ls`: every launcher, and which one `auto` takes. */
 export async function listSandboxesCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
-  const own = allLaunchers(await sandboxConfig());
+  const { config, folder } = await sandboxConfig();
+  const own = allLaunchers(config);
   const deno = await denoLauncher();
-  const [auto, all] = [[...own.auto, deno], [...own.all.slice(0, -1), deno, ...own.all.slice(-1)]];
+  const remote = configuredRemote(config, { folder, env: process.env });
+  const [auto, all] = [[...own.auto, deno], [...(remote === undefined ? [] : [remote.launcher]), ...own.all.slice(0, -1), deno, ...own.all.slice(-1)]];
   const rows = await Promise.all(all.map(async (launcher) => ({ launcher, probe: await launcher.probe() })));
   const taken = auto.find((launcher) => rows.some((row) => row.launcher === launcher && row.probe.kind === "ready"));
   for (const launcher of all) await launcher.close?.();
@@ -26,9 +28,10 @@ export async function listSandboxesCommand({ terminal, options, sandboxConfig }:
 
 /** `callgate sandbox doctor`: every wall of the sandbox that is configured, tried from inside. */
 export async function sandboxDoctorCommand({ terminal, options, sandboxConfig }: CommandContext): Promise<ExitCode> {
-  const config = await sandboxConfig();
+  const { config, folder } = await sandboxConfig();
   const { launcher: named } = config;
-  const launcher = named === "deno" ? await denoLauncher() : launcherOf({ ...config, launcher: named });
+  const remote = configuredRemote(config, { folder, env: process.env })?.launcher;
+  const launcher = remote ?? (named === "deno" || named === "remote" ? await denoLauncher() : launcherOf({ ...config, launcher: named }));
   const probe = await launcher.probe();
   if (probe.kind !== "ready") {
     terminal.out(options.json === true ? `${JSON.stringify({ sandbox: launcher.name, probe, walls: [] })}\n` : `${launcher.name} does not work here: ${probe.reason}\n  to do: ${probe.fix}\n`);
