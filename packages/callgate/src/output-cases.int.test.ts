@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeValue } from "@callgate/contract";
 import type { Gate, GuestCompletion, JournalEntry, RunResult, SandboxDriver } from "@callgate/contract";
+import { readSecurityCases } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createTestGate } from "../../runtime/src/run/fixtures/test-gate.ts";
@@ -13,7 +14,6 @@ import { createTtyApprover } from "./cli/tty-approver.ts";
 import { createCallgate, defineTool, localPrincipal } from "./index.ts";
 
 // Case texts stand beside the repository; what came of them is kept here, and printed into docs/security.md.
-const casesUrl = new URL("../../../../shared/cases/security.jsonl", import.meta.url);
 const resultsUrl = new URL("../output-results.json", import.meta.url);
 const results: Record<string, { readonly title: string; readonly result: string }> = {};
 const held = (id: string, title: string, result: string): void => { results[id] = { title, result }; };
@@ -208,8 +208,8 @@ describe("security cases of layer output", { timeout: 120_000 }, () => {
     expect(results).toEqual(JSON.parse(readFileSync(resultsUrl, "utf8")));
   });
 
-  test.skipIf(!existsSync(casesUrl))("has every case of its layer (skipped where ../shared/cases is not beside the repository)", () => {
-    const cases = readFileSync(casesUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line) as { id: string; layer: string; title: string }).filter(({ layer }) => layer === "output");
+  test.skipIf(readSecurityCases().skip !== undefined)("has every case of its layer (skipped where ../shared/cases is not beside the repository)", () => {
+    const cases = readSecurityCases().cases.filter(({ layer }) => layer === "output");
     expect(Object.entries(results).map(([id, { title }]) => [id, title])).toEqual(cases.map(({ id, title }) => [id, title]));
   });
 });

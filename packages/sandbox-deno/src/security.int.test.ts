@@ -1,26 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeValue } from "@callgate/contract";
 import type { GuestEnd, SandboxDriver } from "@callgate/contract";
-import { startProgram } from "@callgate/testkit";
+import { readSecurityCases, startProgram } from "@callgate/testkit";
 import type { HarnessTool } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runPython } from "./fixtures/run-python.ts";
 import { createDenoDriver, createPyodideDriver, createPyodideLauncher } from "./index.ts";
 
-interface SecurityCase {
-  readonly id: string;
-  readonly layer: string;
-  readonly title: string;
-  readonly snippet_or_steps: string;
-  readonly oracle: string;
-  readonly run: string | null;
-}
-
-const casesUrl = new URL("../../../../shared/cases/security.jsonl", import.meta.url);
-const hasCases = existsSync(casesUrl);
-const all = hasCases ? readFileSync(casesUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line) as SecurityCase) : [];
+const { cases: all, skip } = readSecurityCases();
 const canary = "canary-7f3a";
 
 /** The name table is QuickJS's own: V8 has other names, which hostile.int.test.ts looks at. */
@@ -42,7 +31,7 @@ function said(end: GuestEnd): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-describe.skipIf(!hasCases)("security cases in Deno (skipped where ../shared/cases is not beside the repository)", () => {
+describe.skipIf(skip !== undefined)("security cases in Deno (skipped where ../shared/cases is not beside the repository)", () => {
   const cacheFolder = mkdtempSync(join(tmpdir(), "callgate-pyodide-"));
   let deno: SandboxDriver;
   let pyodide: SandboxDriver;

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { securityCasesUrl } from "@callgate/testkit";
 import { describe, expect, test } from "vitest";
 import { testLaunchers } from "./fixtures/launchers.ts";
-import { canary, cases, casesUrl, noCases, testSecurityCases } from "./fixtures/security-cases.ts";
+import { canary, cases, noCases, testSecurityCases } from "./fixtures/security-cases.ts";
 import { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";
 
 const bubblewrap = (await testLaunchers()).find(({ name }) => name === "bubblewrap");
@@ -22,7 +23,7 @@ describe("security cases as an unprivileged user", () => {
     const folder = mkdtempSync(join(tmpdir(), "callgate-user-"));
     try {
       const script = fileURLToPath(new URL("fixtures/unprivileged.ts", import.meta.url));
-      const { status, stdout, stderr } = spawnSync(process.execPath, [script, fileURLToPath(casesUrl)], { encoding: "utf8", timeout: 240_000, env: { PATH: "/usr/bin:/bin", CANARY_SECRET: canary, HOME: folder } });
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script, fileURLToPath(securityCasesUrl)], { encoding: "utf8", timeout: 240_000, env: { PATH: "/usr/bin:/bin", CANARY_SECRET: canary, HOME: folder } });
       expect(stderr).toBe("");
       const results = JSON.parse(stdout) as readonly { readonly id: string; readonly uid: number; readonly out: string; readonly end: string }[];
       expect(status).toBe(0);

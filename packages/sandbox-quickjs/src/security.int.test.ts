@@ -1,27 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { decodeValue } from "@callgate/contract";
 import type { GuestEnd, RunLimits, SandboxDriver } from "@callgate/contract";
-import { startProgram } from "@callgate/testkit";
-import type { HarnessRun, HarnessTool } from "@callgate/testkit";
+import { readSecurityCases, startProgram } from "@callgate/testkit";
+import type { HarnessRun, HarnessTool, SecurityCase } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createQuickJsDriver } from "./driver.ts";
 import { globalSurface } from "./fixtures/global-surface.ts";
 
-interface SecurityCase {
-  readonly id: string;
-  readonly layer: string;
-  readonly title: string;
-  readonly snippet_or_steps: string;
-  readonly oracle: string;
-  readonly run: string | null;
-}
-
-const casesUrl = new URL("../../../../shared/cases/security.jsonl", import.meta.url);
 const resultsUrl = new URL("../security-results.json", import.meta.url);
-const hasCases = existsSync(casesUrl);
-const cases: readonly SecurityCase[] = hasCases
-  ? readFileSync(casesUrl, "utf8").trim().split("\n").map((line) => JSON.parse(line) as SecurityCase).filter(({ layer }) => layer === "js")
-  : [];
+const { cases: all, skip } = readSecurityCases();
+const cases = all.filter(({ layer }) => layer === "js");
 
 /** The one secret of all cases. It stands in the environment, and must turn up nowhere. */
 const canary = "canary-7f3a";
@@ -46,7 +34,7 @@ const body = (snippet: string): string => `return await (async (tools) => {\n${s
 
 const results: Record<string, { title: string; result: string }> = {};
 
-describe.skipIf(!hasCases)("security cases of layer js (skipped where ../shared/cases is not beside the repository)", () => {
+describe.skipIf(skip !== undefined)("security cases of layer js (skipped where ../shared/cases is not beside the repository)", () => {
   let driver: SandboxDriver;
   beforeAll(() => {
     process.env["CANARY_SECRET"] = canary;

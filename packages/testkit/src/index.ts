@@ -4,6 +4,8 @@ export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { memoryBlobs } from "./memory-blobs.ts";
 export type { MemoryBlobs } from "./memory-blobs.ts";
+export { readSecurityCases, securityCasesUrl } from "./security-cases.ts";
+export type { SecurityCase } from "./security-cases.ts";
 export { testJournal } from "./journal/test-journal.ts";
 export type { JournalStore } from "./journal/journal-store.ts";
 export { ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal/journal-samples.ts";
