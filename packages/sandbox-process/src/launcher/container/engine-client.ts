@@ -32,7 +32,7 @@ export interface EngineRequest {
  * The Engine API of Docker, which Podman speaks too, over a unix socket.
  *
  * Plain `node:http`: dockerode sends the body of an attach into the container's stdin on Podman, and brings gRPC and SSH
- * with it, of which nothing is used here (docs/decisions/0018-containers.md).
+ * with it, of which nothing is used here (docs/decisions/0021-containers.md).
  */
 export interface EngineClient {
   readonly socketPath: string;
