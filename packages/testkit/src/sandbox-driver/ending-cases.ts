@@ -4,7 +4,7 @@ import type { GuestEnd, LimitName } from "@callgate/contract";
 import type { DriverCase, DriverWorld } from "./driver-case.ts";
 import { lineOf, printed, startNamed, valueOfNamed } from "./guest-harness.ts";
 import type { HarnessOptions } from "./guest-harness.ts";
-import { programIn } from "./programs.ts";
+import { leftSeconds, programIn } from "./programs.ts";
 import type { ProgramName } from "./programs.ts";
 
 const endOf = (world: DriverWorld, name: ProgramName, options: HarnessOptions = {}): Promise<GuestEnd> => startNamed(world, name, options).ended;
@@ -150,7 +150,7 @@ export const endingCases: readonly DriverCase[] = [
       const run = startNamed(world, "leaveChild");
       deepStrictEqual((await run.ended).kind, "returned");
       deepStrictEqual(printed(run), "left");
-      deepStrictEqual(processesNamed("sleep\u000064"), []);
+      deepStrictEqual(processesNamed(`sleep\u0000${leftSeconds}`), []);
     },
   },
   {

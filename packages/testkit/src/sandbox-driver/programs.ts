@@ -9,6 +9,9 @@ export const languageOfDialect: Readonly<Record<Dialect, "javascript" | "python"
 
 type Row = Readonly<Partial<Record<Dialect, string>>>;
 
+/** What nothing else on this machine sleeps for: suites of other drivers run beside this one. */
+export const leftSeconds = `64.${process.pid}`;
+
 /**
  * The programs of the common cases, one row a program, one text a language. A language without a text has no such thing
  * (a shell calls no tools), and the cases that need it do not apply to it.
@@ -62,8 +65,8 @@ export const programs = {
   waitShortly: { javascript: "for (let i = 0; i < 6; i++) await new Promise((resolve) => setTimeout(resolve, 100)); return 1", python: "import time\ntime.sleep(0.6)\n1", shell: "sleep 0.6" },
   waitLong: { javascript: 'console.log("partial"); await new Promise((resolve) => setTimeout(resolve, 60_000))', python: 'import time\nprint("partial")\ntime.sleep(60)', shell: "echo partial; sleep 60" },
   ignoreTerm: { node: "process.on('SIGTERM', () => {}); console.log('partial'); await new Promise((resolve) => setTimeout(resolve, 60_000))", cpython: "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('partial')\ntime.sleep(60)", shell: "trap '' TERM; echo partial; sleep 60" },
-  /** Leaves a process in a session of its own behind that sleeps for 64 seconds, and returns. */
-  leaveChild: { node: "const { spawn } = await import('node:child_process'); spawn('sleep', ['64'], { detached: true, stdio: 'inherit' }).unref(); console.log('left')", cpython: "import subprocess\nsubprocess.Popen(['sleep', '64'], start_new_session=True)\nprint('left')", shell: "setsid sleep 64 &\necho left" },
+  /** Leaves a process in a session of its own behind that sleeps for `leftSeconds`, and returns. */
+  leaveChild: { node: `const { spawn } = await import('node:child_process'); spawn('sleep', ['${leftSeconds}'], { detached: true, stdio: 'inherit' }).unref(); console.log('left')`, cpython: `import subprocess\nsubprocess.Popen(['sleep', '${leftSeconds}'], start_new_session=True)\nprint('left')`, shell: `setsid sleep ${leftSeconds} &\necho left` },
 
   /** Prints A to the first stream, B to the second, and so on. */
   printBoth: { javascript: 'console.log("A"); console.error("B"); console.log("C"); console.error("D")', python: "import sys\nprint('A')\nprint('B', file=sys.stderr)\nprint('C')\nprint('D', file=sys.stderr)" },
