@@ -153,7 +153,8 @@ function toJournalError(error: unknown): CallgateError {
   const state = typeof code === "string" ? code : "";
   const known = advice.find(([pattern]) => pattern.test(state));
   if (known !== undefined) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL ${known[1]} (SQLSTATE ${state})`, { cause: error, details: { state } });
-  if (/^[0-9A-Z]{5}$/.test(state) && !/^(57P|08)/.test(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL refused it: ${String(message)} (SQLSTATE ${state}). Nothing of it was written`, { cause: error, details: { state } });
+  // No class begins with E: EPIPE is the system's word for a connection that is gone.
+  if (/^(?!E)[0-9A-Z]{5}$/.test(state) && !/^(57P|08)/.test(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL refused it: ${String(message)} (SQLSTATE ${state}). Nothing of it was written`, { cause: error, details: { state } });
   if (["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].includes(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL cannot be reached (${state}). Nothing of it was written; start it, or check the URL`, { cause: error, details: { state } });
   return new CallgateError("JOURNAL_UNAVAILABLE", `The connection to the journal's PostgreSQL was lost (${state === "" ? String(message) : state}): what was being written may be there or not`, { cause: error, details: { connection: "lost", state } });
 }

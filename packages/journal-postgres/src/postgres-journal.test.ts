@@ -120,6 +120,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       const journal = await open();
       const lease = await journal.begin(sampleRun("r1"));
       const client = new pg.Client({ connectionString: store.child.argument });
+      client.on("error", () => undefined); // Where the test fails it is still open when the server stops.
       await client.connect();
       const cut = () => client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'callgate' and datname = current_database()");
       let acknowledged = 0;
