@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { CallgateError } from "@callgate/contract";
 import type { SandboxDriver } from "@callgate/contract";
+import { processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProcessDriver } from "./driver.ts";
 import { testLaunchers } from "./fixtures/launchers.ts";
@@ -10,17 +10,6 @@ import { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Processes of this machine whose command line holds a word. */
-/** Other tests run beside these: ask for arguments that no other uses. */
-function processesNamed(word: string): string[] {
-  return readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(`${word}\u0000`);
-    } catch {
-      return false;
-    }
-  });
-}
-
 for (const { name, create, skip } of await testLaunchers()) {
   describe.skipIf(skip !== undefined)(`createProcessDriver, ${name}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
     let driver: SandboxDriver;
@@ -203,7 +192,7 @@ for (const { name, create, skip } of await testLaunchers()) {
         expect(performance.now() - startMs).toBeLessThan(500);
         expect(end.kind).toBe("cancelled");
         expect(out).toContain("partial");
-        expect(processesNamed("sleep\u000061")).toEqual([]);
+        expect(processesNamed("sleep\u000061\u0000")).toEqual([]);
       }, 30_000);
 
       test("py-033: a grandchild that holds the output does not keep a run that returned", async () => {
@@ -211,7 +200,7 @@ for (const { name, create, skip } of await testLaunchers()) {
         expect([end.kind, out]).toEqual(["returned", "SAFE"]);
         const shell = await runSource(driver, "sleep 62 & echo SAFE", { language: "shell" });
         expect([shell.end.kind, shell.out]).toEqual(["returned", "SAFE"]);
-        expect(processesNamed("sleep\u000062")).toEqual([]);
+        expect(processesNamed("sleep\u000062\u0000")).toEqual([]);
       });
 
       test("case 54: a run that is cancelled at once starts nothing that stays", async () => {
@@ -271,7 +260,7 @@ describe("createProcessDriver", () => {
     await pause(300);
     await Promise.all([driver.close(), driver.close()]);
     expect((await done).end.kind).toBe("cancelled");
-    expect(existsSync("/proc") ? processesNamed("sleep\u00006306") : []).toEqual([]);
+    expect(processesNamed("sleep\u00006306\u0000")).toEqual([]);
     expect(() => startSource(driver, "1")).toThrow(CallgateError);
   });
 

@@ -1,7 +1,8 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
+import { processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createCodeExecutor, defineTool } from "../index.ts";
@@ -27,18 +28,6 @@ function userFolder(name: string): string {
 const open = (options: CodeExecutorOptions = {}): Promise<CodeExecutor> => createCodeExecutor({ stateFolder: join(root, "state"), ...options });
 const py = (code: string): CodeBlock => ({ language: "python", code });
 const sh = (code: string): CodeBlock => ({ language: "sh", code });
-
-/** Processes of this machine whose command line or environment holds a word. */
-function processesWith(word: string): string[] {
-  return readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${name}/cmdline`, "latin1").includes(word);
-    } catch {
-      return false;
-    }
-  });
-}
 
 describe.skipIf(probe.kind !== "ready")(`createCodeExecutor, in bubblewrap${why}`, { timeout: 120_000 }, () => {
   const workDir = probe.kind === "ready" ? userFolder("work") : root;
@@ -125,7 +114,7 @@ const outside = userFolder("outside");
     expect(results.map(({ exitCode, timedOut, stdout }) => [exitCode, timedOut, stdout])).toEqual([[124, true, "partial\n"], [124, true, "deaf\n"], [124, true, "begun\n"], [124, true, "busy\n"]]);
     expect(results[0]?.blocks[0]).toMatchObject({ status: "limit", error: { code: "LIMIT_EXCEEDED", details: { limit: "wallMs" } } });
     for (const { durationMs } of results) expect(durationMs).toBeLessThan(60_000);
-    expect(processesWith(marked)).toEqual([]);
+    expect(processesNamed(marked)).toEqual([]);
     await own.close();
   });
 
@@ -136,7 +125,7 @@ const outside = userFolder("outside");
     await printed.promise;
     controller.abort();
     expect(await running).toMatchObject({ exitCode: 125, timedOut: false, stdout: "begun\n", notRun: 1, blocks: [{ status: "cancelled" }] });
-    expect(processesWith("callgate-marked-54")).toEqual([]);
+    expect(processesNamed("callgate-marked-54")).toEqual([]);
     const before = (await executor.gate.runs.list({ limit: 1_000 })).length;
     const never = await executor.execute([{ ...py("open('made', 'w')"), filename: "never.py" }], { signal: AbortSignal.abort() });
     expect(never).toMatchObject({ exitCode: 125, blocks: [{ status: "cancelled" }] });

@@ -67,7 +67,8 @@ export function parseGuestFrame({ head: text, payload }: RawFrame): GuestFrame {
   }
 }
 
-function parseHead(text: string): Head {
+/** The head of a frame of either protocol. Throws `FrameError`. */
+export function parseHead(text: string): Head {
   let head: unknown;
   try {
     head = JSON.parse(text);

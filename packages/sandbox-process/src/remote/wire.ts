@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { parseHead } from "../frames/guest-frame.ts";
 import { createFrameSplitter, FrameError, writeFrame } from "../frames/frame-splitter.ts";
 
 /** Version of what client and server of remote guests say to each other; both must have the same. */
@@ -84,14 +85,7 @@ export function createWire(socket: Duplex, silenceMs: number): Wire {
 }
 
 function parseWireFrame(text: string, payload: Buffer): WireFrame {
-  let head: unknown;
-  try {
-    head = JSON.parse(text);
-  } catch {
-    throw new FrameError("the head of a frame is not JSON");
-  }
-  if (typeof head !== "object" || head === null || Array.isArray(head)) throw new FrameError("the head of a frame is not an object");
-  const fields = head as Readonly<Record<string, unknown>>;
+  const fields = parseHead(text);
   return { kind: textField(fields, "k", 20), head: fields, payload };
 }
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import type { GuestEnd, LimitName } from "@callgate/contract";
+import { processesNamed } from "../processes-named.ts";
 import type { DriverCase, DriverWorld } from "./driver-case.ts";
 import { lineOf, printed, startNamed, valueOfNamed } from "./guest-harness.ts";
 import type { HarnessOptions } from "./guest-harness.ts";
@@ -14,18 +14,6 @@ async function isAlive(world: DriverWorld): Promise<void> {
   const run = startNamed(world, "alive");
   await run.ended;
   deepStrictEqual(printed(run), "alive");
-}
-
-/** Processes of this machine whose command line holds a text. */
-function processesNamed(text: string): readonly string[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(text);
-    } catch {
-      return false; // It ended while we looked.
-    }
-  });
 }
 
 interface Bomb {

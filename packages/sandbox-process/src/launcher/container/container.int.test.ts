@@ -1,11 +1,12 @@
 import { fork } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkWalls } from "../../doctor/check-walls.ts";
 import { createProcessDriver } from "../../driver.ts";
@@ -201,12 +202,3 @@ async function peakMemory(guest: ReturnType<Launcher["launch"]>): Promise<number
   return peak;
 }
 
-function processesNamed(word: string): string[] {
-  return readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(word);
-    } catch {
-      return false;
-    }
-  });
-}
