@@ -1,5 +1,4 @@
 import type { Approver, Clock, Gate, RunLimits, Source } from "@callgate/contract";
-import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate, systemClock } from "@callgate/runtime";
 import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
@@ -8,6 +7,7 @@ import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import type { CallgateConfig } from "./config/load-config.ts";
+import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
 import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
@@ -51,7 +51,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
-    checkers: [createTypeScriptChecker(), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
+    checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
     drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ...(remote === undefined ? {} : { remote: remote.launcher }) }),
     ...(scan === undefined ? {} : { scan }),
     journal,

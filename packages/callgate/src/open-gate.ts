@@ -20,7 +20,7 @@ export interface OpenGateOptions {
   readonly principal: PrincipalInput;
   readonly approver?: Approver;
   readonly warm: boolean;
-  /** Over the configuration's `sandbox.launcher`. */
+  /** Over the configuration's `sandbox.launcher`. A program of TypeScript goes there as well: in Node. */
   readonly launcher?: SandboxConfig["launcher"];
 }
 
@@ -41,11 +41,17 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     stateFolder: options.folders.state,
     sources: [...(config.sources ?? []), ...files],
     warm: options.warm,
-    ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher } }),
+    ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),
     principal: { ...config.principal, ...definedOnly(options.principal) },
     // Questions that are kept are kept, whether somebody sits at a terminal or not.
     ...(options.approver === undefined || config.approvals === "keep" ? {} : { approver: options.approver }),
   });
+}
+
+/** Who names a place for one program means it, whatever its language. Deno runs JavaScript itself, and `auto` names no place. */
+function javaScriptPlace(launcher: SandboxConfig["launcher"]): Pick<SandboxConfig, "javascript"> {
+  if (launcher === "auto") return {};
+  return { javascript: launcher === "deno" ? "embedded" : "node" };
 }
 
 /** The configuration of a folder, which is trusted before any of it is loaded. */

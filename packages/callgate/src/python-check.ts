@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Checker } from "@callgate/contract";
+import { lazyChecker } from "./lazy-checker.ts";
 
 export interface PythonSettings {
   readonly version?: string | undefined;
@@ -30,18 +31,4 @@ function isInstalled(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A checker that is made when it is first asked. */
-function lazyChecker(language: Checker["language"], make: () => Promise<Checker>): Checker {
-  let made: Promise<Checker> | undefined;
-  const checker = (): Promise<Checker> => (made ??= make());
-  return {
-    language,
-    check: async (request, signal) => await (await checker()).check(request, signal),
-    warm: async (namespaces) => await (await checker()).warm(namespaces),
-    async close() {
-      await (await made)?.close();
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SandboxDriver } from "@callgate/contract";
-import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
+import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, createProcessDriver, createUnsafeLocalLauncher, nodeLanguage, pythonLanguage, shellLanguage } from "@callgate/sandbox-process";
 import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { SandboxConfig } from "./config/config-schema.ts";
@@ -34,8 +34,8 @@ export interface SandboxPlace {
 }
 
 /**
- * The drivers of all programs. TypeScript and JavaScript run in the embedded sandbox, but with the launcher `deno`. Python
- * and shell run behind the launcher; where bubblewrap is not installed, no container can be had, and Deno is installed,
+ * The drivers of all programs, those that are taken first before the others. TypeScript and JavaScript run in the embedded
+ * sandbox, but with the launcher `deno`, or in Node where that is asked for. Python, shell and Node run behind the launcher; where bubblewrap is not installed, no container can be had, and Deno is installed,
  * `auto` runs Python there. Only then is anything tried before the first program.
  */
 export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, remote }: SandboxPlace): Promise<readonly SandboxDriver[]> {
@@ -43,9 +43,14 @@ export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived
   if (config.launcher === "deno") return await denoDrivers(config);
   const { launcher = "auto" } = config;
   // On another host, mounts are folders of its own.
-  if (launcher === "remote") return [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, config.mounts ?? [])])];
+  if (launcher === "remote") return inOrder(config, [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, config.mounts ?? [])])]);
   const python = launcher === "auto" && !hasBubblewrap() ? await pythonInDeno(config) : [];
-  return [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })))];
+  return inOrder(config, [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })))]);
+}
+
+/** The first driver of a language gets its programs. The embedded one stays: runs it began go on in it. */
+function inOrder({ javascript }: SandboxConfig, [embedded, ...others]: readonly [SandboxDriver, ...SandboxDriver[]]): readonly SandboxDriver[] {
+  return javascript === "node" ? [...others, embedded] : [embedded, ...others];
 }
 
 function hasBubblewrap(): boolean {
@@ -105,12 +110,13 @@ function passed(names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
-/** The driver of Python and shell programs. The launcher is not tried before the first of them. */
+/** The driver of Python, shell and Node programs. The launcher is not tried before the first of them. */
 function sandboxDriver(launcher: Launcher, config: SandboxConfig, mounts: NonNullable<SandboxConfig["mounts"]>): SandboxDriver {
   const { processes, workspaceMiB, environment = {}, passEnvironment = [], network, maxGuests, warm = 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
     launcher,
+    languages: [pythonLanguage, shellLanguage, nodeLanguage()],
     warm,
     bounds,
     mounts,

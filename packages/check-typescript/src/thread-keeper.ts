@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Lane, NamespaceDeclaration } from "@callgate/contract";
 import { createNamespaceMessages, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
+import type { NodeWorld } from "./program/node-world.ts";
 import type { CheckerAnswer, CheckerRequest } from "./worker/messages.ts";
 
 type Thread = CheckerThread<CheckerRequest, CheckerAnswer>;
@@ -18,6 +19,7 @@ export interface ThreadKeeperOptions {
   readonly memoryMiB: number;
   readonly recycleMiB: number;
   readonly recycleChecks: number;
+  readonly node: NodeWorld | undefined;
 }
 
 interface Asked {
@@ -33,7 +35,7 @@ export interface ThreadKeeper {
   close(): Promise<void>;
 }
 
-export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks }: ThreadKeeperOptions): ThreadKeeper {
+export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks, node }: ThreadKeeperOptions): ThreadKeeper {
   const messages = createNamespaceMessages();
   let thread: Thread | undefined;
   let spare: { readonly thread: Thread; ready: boolean } | undefined;
@@ -48,14 +50,14 @@ export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleCh
       thread = spare.thread;
       spare = undefined;
     }
-    if (thread === undefined || !thread.isAlive) thread = startThread(memoryMiB);
+    if (thread === undefined || !thread.isAlive) thread = startThread(memoryMiB, node);
     return thread;
   };
 
   /** Warms a thread beside the one that works. */
   const replace = (namespaces: readonly NamespaceDeclaration[]): void => {
     if (spare !== undefined || closed) return;
-    const made = { thread: startThread(memoryMiB), ready: false };
+    const made = { thread: startThread(memoryMiB, node), ready: false };
     spare = made;
     warmThread(made.thread, namespaces)
       .then(({ kind }) => {
@@ -82,10 +84,11 @@ export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleCh
 }
 
 /** @param memoryMiB of its heap; past it the thread dies, and only the thread */
-function startThread(memoryMiB: number): Thread {
+function startThread(memoryMiB: number, node: NodeWorld | undefined): Thread {
   return superviseThread(
     new Worker(workerUrl, {
       name: "callgate-check-typescript",
+      workerData: { node },
       // Four times the stack on which the compiler reads 2,000 open brackets; the pre-scan lets 250 through.
       resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
       env: threadEnvironment(),

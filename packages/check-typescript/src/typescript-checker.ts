@@ -13,10 +13,17 @@ export interface TypeScriptCheckerOptions {
   readonly recycleMiB?: number;
   /** The worker is replaced after so many checks. Default 1,000. */
   readonly recycleChecks?: number;
+  /**
+   * For programs that run in real Node: its modules and those packages may be imported, and its globals are there. What
+   * is done with them is checked where `typesFolder` is the folder of `@types/node`; packages never are. Default: the
+   * embedded sandbox, which has none of that.
+   */
+  readonly node?: { readonly packages?: readonly string[]; readonly typesFolder?: string };
 }
 
 /**
- * The checker of TypeScript and JavaScript: a real type check against the tools' declarations, in a worker thread.
+ * The checker of TypeScript and JavaScript: a real type check against the tools' declarations, in a worker thread. With
+ * `node` it is that of the language `node`.
  *
  * Programs are checked one after the other. The thread is started by the first check or `warm`, does not keep the
  * process alive, and is replaced by one that was warmed beside it when it has grown or served long enough; whatever
@@ -29,11 +36,12 @@ export interface TypeScriptCheckerOptions {
  */
 export function createTypeScriptChecker(options: TypeScriptCheckerOptions = {}): Checker {
   const { timeoutMs = 10_000, memoryMiB = 768, recycleMiB = 400, recycleChecks = 1_000 } = options;
-  const keeper = createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks });
+  const node = options.node === undefined ? undefined : { packages: options.node.packages ?? [], typesFolder: options.node.typesFolder };
+  const keeper = createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks, node });
   const turns = createTurns();
 
   return {
-    language: "typescript",
+    language: node === undefined ? "typescript" : "node",
     check: (request, signal) =>
       turns.take(async () => {
         signal.throwIfAborted();

@@ -1,8 +1,8 @@
 import type { GuestCall, GuestCompletion, GuestEnd, GuestOutput } from "./guest-frames.ts";
 import type { LimitName, RunLimits } from "./limits.ts";
 
-/** Languages that have a guest or a command of their own here. */
-export type KnownLanguage = "typescript" | "javascript" | "python" | "shell";
+/** Languages that have a guest or a command of their own here. `node` is TypeScript and JavaScript in real Node. */
+export type KnownLanguage = "typescript" | "javascript" | "node" | "python" | "shell";
 
 /** A language by its name: a known one, or what a configuration registers: `ruby`, `r`, `go`. Lower case. */
 export type ProgramLanguage = KnownLanguage | (string & Record<never, never>);

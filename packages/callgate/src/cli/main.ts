@@ -87,19 +87,19 @@ function addRunCommands(program: Command, act: Act): void {
       .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
       .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
       .option("--timeout <ms>", "wall time of the run", wholeNumber)
-      .addOption(new Option("--sandbox <launcher>", "what stands around Python and shell programs, deno around TypeScript too; local-unsafe is no wall").choices(launcherNames))
+      .addOption(new Option("--sandbox <launcher>", "where the program runs, and what stands around it: TypeScript and JavaScript then run in Node there; local-unsafe is no wall").choices(launcherNames))
       .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
-  withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").description("check and run a program")).action((file: string, options: object) =>
+  withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").option("-l, --language <language>", languageHelp("by the file's name, else typescript")).description("check and run a program")).action((file: string, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),
   );
-  withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").option("-l, --language <language>", "typescript, javascript, python or shell (default: typescript)").description("run a program given on the command line")).action(
+  withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").option("-l, --language <language>", languageHelp("typescript")).description("run a program given on the command line")).action(
     ({ eval: code, ...options }: { eval: string }) => act(async (context) => (await import("./commands/run.ts")).runProgram(code, options, context)),
   );
   program
     .command("check")
     .argument("[file]", "program, or - for standard input")
     .option("-e, --eval <code>", "program text")
-    .option("-l, --language <language>", "typescript, javascript, python or shell (default: by the file's name, else typescript)")
+    .option("-l, --language <language>", languageHelp("by the file's name, else typescript"))
     .addOption(new Option("--lane <lane>", "what the program may reach").choices(["query", "execute"]))
     .description("check a program without running it: exit code 0 when it may run, 1 when it is refused")
     .action((file: string | undefined, options: object) => act(async (context) => (await import("./commands/check.ts")).checkCommand(file, options, context)));
@@ -111,6 +111,10 @@ function addRunCommands(program: Command, act: Act): void {
     .option("--task <id>", "names the piece of work")
     .description("call one tool")
     .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await import("./commands/call.ts")).callCommand(tool, { args: json, ...options }, context)));
+}
+
+function languageHelp(otherwise: string): string {
+  return `typescript, javascript, node (both of them in Node, with its modules), python or shell (default: ${otherwise})`;
 }
 
 function addFindCommands(program: Command, act: Act): void {

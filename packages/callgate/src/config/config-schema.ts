@@ -67,7 +67,11 @@ const container = z.strictObject({
 });
 
 const sandbox = z.strictObject({
-  launcher: z.enum(launcherNames).optional().describe('What stands around Python and shell programs; "deno" around TypeScript and JavaScript too, and it has no shell. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all. "remote": another host, see remote'),
+  launcher: z.enum(launcherNames).optional().describe('What stands around Python, shell and Node programs; "deno" around TypeScript and JavaScript too, and it has no shell. Default "auto": the strongest that works here, never "local-unsafe", which is no wall at all. "remote": another host, see remote'),
+  javascript: z
+    .enum(["embedded", "node"])
+    .optional()
+    .describe('Where TypeScript and JavaScript run: in the embedded sandbox (default), or in the Node of this machine behind the launcher, with its modules and files. Either way the language "node" runs there'),
   maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
   warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
@@ -138,6 +142,10 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe("Python programs"),
+  node: z
+    .strictObject({ packages: z.array(z.string().min(1)).optional().describe("Packages that programs in Node may import, by name. Programs find them where sandbox.mounts puts them: a node_modules at /node_modules") })
+    .optional()
+    .describe("TypeScript and JavaScript in real Node"),
   approvals: z.enum(["ask", "keep"]).optional().describe('Where a person is asked. "ask" (default): at the terminal, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
   suspendAfterMs: z.int().min(0).optional().describe("How long a program that only waits is kept before its run is suspended. Default 2000"),
   leaseMs: z.int().min(1000).optional().describe("How long a run stays with a process that gives no sign of life. Default 30000"),

@@ -95,13 +95,13 @@ function checkRound(text: string, { environment, lane, compiler }: RoundContext)
   const inProgram = (finding: Finding): Finding => ({ ...finding, offset: finding.offset - read.headLength });
   const imports = readImports(read.file, read.statements, environment);
   const shape = shapeOf(read.file, read.statements);
-  const faults = [...imports.findings, ...findRefusals(read.file), ...shape.findings].map(inProgram);
+  const faults = [...imports.findings, ...findRefusals(read.file, environment), ...shape.findings].map(inProgram);
   if (faults.some(({ severity }) => severity === "error")) return { kind: "stopped", findings: faults };
   const flavour: Flavour = hasTypeScriptSyntax(read.file) ? "ts" : "js";
   const built = build(text, { file: read.file, headLength: read.headLength, imports, shape, flavour, compiler });
   const compiled = compiler.compile(built.file, flavour, environment);
   const result = judge({ compiled, environment, lane });
-  const inText = (offset: number): number => built.edited.toOrigin(offset);
+  const inText = (offset: number): number => (offset < built.headLength ? importAt(built.imports, offset) - read.headLength : built.edited.toOrigin(offset));
   return {
     kind: "checked",
     built,
@@ -109,6 +109,13 @@ function checkRound(text: string, { environment, lane, compiler }: RoundContext)
     findings: [...faults, ...result.findings.map((finding) => ({ ...finding, offset: inText(finding.offset) }))],
     fixes: result.fixes.map((fix) => ({ ...fix, offset: inText(fix.offset), edits: fix.edits.map((edit) => ({ start: inText(edit.start), end: inText(edit.end), text: edit.text })) })),
   };
+}
+
+/** Where the import stood that has been put at this place before the program. */
+function importAt({ lines }: Imports, offset: number): number {
+  let end = 0;
+  const found = lines.find(({ check }) => offset < (end += check.length + 1));
+  return (found ?? lines.at(-1))?.offset ?? 0;
 }
 
 function build(text: string, parts: Pick<Built, "imports" | "shape" | "flavour" | "file" | "headLength"> & { readonly compiler: Compiler }): Built {

@@ -4,6 +4,8 @@ import { declarationFile } from "./declaration-file.ts";
 import type { Environment } from "./environment.ts";
 import { guestLibText } from "./guest-lib.ts";
 import { readLanguageLibs } from "./language-lib.ts";
+import { nodeDeclarations } from "./node-world.ts";
+import type { NodeWorld } from "./node-world.ts";
 
 /** How a program is read: TypeScript, or JavaScript with the leniency TypeScript has for it. */
 export type Flavour = "ts" | "js";
@@ -52,17 +54,24 @@ const optionsOf: Readonly<Record<Flavour, ts.CompilerOptions>> = {
 
 const programName: Readonly<Record<Flavour, string>> = { ts: "/program.ts", js: "/program.js" };
 
-/** Keeps parsed and bound declarations, and the last program of each flavour, so that a check costs what the program costs. */
-export function createCompiler(): Compiler {
-  const libs = [...readLanguageLibs()].map(([name, text]) => declarationFile(`${libFolder}/${name}`, text));
+/** What V8 has that the embedded engine lacks, and what the declarations of Node refer to. */
+const nodeLibs = ["es2024", "es2025", "esnext.disposable"];
+
+/**
+ * Keeps parsed and bound declarations, and the last program of each flavour, so that a check costs what the program costs.
+ *
+ * @param node for programs that run in Node
+ */
+export function createCompiler(node?: NodeWorld): Compiler {
+  const libs = [...readLanguageLibs(node === undefined ? [] : nodeLibs)].map(([name, text]) => declarationFile(`${libFolder}/${name}`, text));
   const lib = libs.map(({ fileName }) => basename(fileName));
-  const guestLib = declarationFile(guestLibName, guestLibText);
+  const world = node === undefined ? [declarationFile(guestLibName, guestLibText)] : nodeDeclarations(node);
   const last: Partial<Record<Flavour, ts.Program>> = {};
 
   return {
     parse: (text, flavour) => ts.createSourceFile(programName[flavour], text, { languageVersion: ts.ScriptTarget.ES2023, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, true, flavour === "ts" ? ts.ScriptKind.TS : ts.ScriptKind.JS),
     compile(file, flavour, environment) {
-      const files = new Map<string, ts.SourceFile>([[guestLibName, guestLib], [programName[flavour], file]]);
+      const files = new Map<string, ts.SourceFile>([...world.map((declared) => [declared.fileName, declared] as const), [programName[flavour], file]]);
       for (const declarations of environment.files) files.set(declarations.fileName, declarations);
       const rootNames = [...files.keys()];
       for (const declarations of libs) files.set(declarations.fileName, declarations);

@@ -37,8 +37,7 @@ function rewrite(node: ts.Node, file: ts.SourceFile, edits: Edit[]): boolean {
   }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     const [specifier] = node.arguments;
-    const member = specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text.replace(/^tools\/?/, "") : "";
-    edits.push({ start: node.getStart(file), end: node.end, text: `Promise.resolve($callgate.tools${member === "" ? "" : `.${member}`})` });
+    edits.push({ start: node.getStart(file), end: node.end, text: imported(specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : "tools") });
     return true;
   }
   if (ts.isTypeAssertionExpression(node)) {
@@ -49,6 +48,13 @@ function rewrite(node: ts.Node, file: ts.SourceFile, edits: Edit[]): boolean {
   }
   if (ts.isConstructorDeclaration(node) && node.body !== undefined) parameterProperties(node, node.body, { file, edits });
   return false;
+}
+
+/** What gives a module at run time. The check has refused what may not be imported. */
+function imported(specifier: string): string {
+  if (specifier !== "tools" && !specifier.startsWith("tools/")) return `$callgate.import(${JSON.stringify(specifier)})`;
+  const member = specifier.replace(/^tools\/?/, "");
+  return `Promise.resolve($callgate.tools${member === "" ? "" : `.${member}`})`;
 }
 
 /** One statement as JavaScript, in as many lines as it had. */

@@ -1,6 +1,7 @@
 import type { Effect } from "@callgate/contract";
 import ts from "typescript";
 import { declarationFile } from "./declaration-file.ts";
+import type { HostModules } from "./node-world.ts";
 
 /** A namespace as it is kept: parsed once, found again by its key. */
 export interface KnownNamespace {
@@ -15,6 +16,8 @@ export interface Environment {
   readonly files: readonly ts.SourceFile[];
   readonly namespaces: ReadonlyMap<string, KnownNamespace>;
   readonly indexFile: ts.SourceFile;
+  /** Modules beside `tools`; undefined where there are none. */
+  readonly modules: HostModules | undefined;
   /** The namespace whose declarations a file holds. */
   namespaceOf(file: ts.SourceFile): KnownNamespace | undefined;
 }
@@ -45,11 +48,11 @@ export function knownNamespace(namespace: string, text: string, tools: ReadonlyM
 }
 
 /** Puts namespaces together as the module `tools` and the global of that name. */
-export function createEnvironment(namespaces: readonly KnownNamespace[]): Environment {
+export function createEnvironment(namespaces: readonly KnownNamespace[], modules?: HostModules): Environment {
   const byName = new Map(namespaces.map((known) => [known.namespace, known]));
   const byFile = new Map(namespaces.map((known) => [known.file, known]));
   const indexFile = declarationFile("/tools.d.ts", indexText([...byName.keys()]));
-  return { files: [...byFile.keys(), indexFile], namespaces: byName, indexFile, namespaceOf: (file) => byFile.get(file) };
+  return { files: [...byFile.keys(), indexFile], namespaces: byName, indexFile, modules, namespaceOf: (file) => byFile.get(file) };
 }
 
 function indexText(namespaces: readonly string[]): string {

@@ -37,7 +37,7 @@ const globals = ["console", "tools", "results", "text", "progress", "sleep", "wa
 export function explainName(diagnostic: ts.Diagnostic, node: ts.Node, environment: Environment): Said | undefined {
   if (![2304, 2552, 2580, 2584, 2591, 2592, 2867, 2868].includes(diagnostic.code) || !ts.isIdentifier(node)) return undefined;
   const name = node.text;
-  const hint = Object.hasOwn(instead, name) ? instead[name] : undefined;
+  const hint = environment.modules === undefined && Object.hasOwn(instead, name) ? instead[name] : undefined;
   if (hint !== undefined) return { message: `${name} does not exist here. ${hint}` };
   if (environment.namespaces.has(name)) return { message: `${name} is not imported; write tools.${name}, or import { ${name} } from "tools"`, suggestions: [`tools.${name}`] };
   const owners = [...environment.namespaces.values()].filter(({ tools }) => tools.has(name)).map(({ namespace }) => `tools.${namespace}.${name}`);

@@ -1,3 +1,27 @@
+/** What every guest has beside its language: Callgate's own names. */
+export const ownLibText = `
+/** What a call that did not end ok throws. */
+interface ToolError extends Error {
+  readonly code: string;
+  /** namespace.tool */
+  readonly tool: string;
+  readonly retryable: boolean;
+  readonly details: any;
+}
+declare var ToolError: { prototype: ToolError; new (fields: { code: string; message: string; tool: string; retryable?: boolean; details?: unknown }): ToolError };
+interface Error { code?: any; tool?: any; retryable?: any; details?: any }
+
+/** Adds a line of text to the answer, beside the value. */
+declare function text(value: unknown): void;
+declare function progress(message: unknown, fraction?: number): void;
+/** Resolves after that many milliseconds, or at that date, however far away: the run may be suspended until then. */
+declare function sleep(until: number | Date): Promise<void>;
+/** Resolves with what somebody outside sends to this run under that name. Rejects with WAIT_TIMED_OUT after \`timeoutMs\`. */
+declare function waitFor(event: string, options?: { timeoutMs?: number }): Promise<any>;
+/** Reads results that earlier runs kept. */
+declare var results: { read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string; search?: string }): Promise<any> };
+`;
+
 /**
  * What a program finds in its world beside ECMAScript 2023: the guest's globals, and nothing of a browser or of Node.
  * The sandbox drivers define them; a name that is missing there must be missing here.
@@ -63,24 +87,4 @@ declare function clearTimeout(id?: number): void;
 declare function clearInterval(id?: number): void;
 declare function queueMicrotask(callback: () => unknown): void;
 
-/** What a call that did not end ok throws. */
-interface ToolError extends Error {
-  readonly code: string;
-  /** namespace.tool */
-  readonly tool: string;
-  readonly retryable: boolean;
-  readonly details: any;
-}
-declare var ToolError: { prototype: ToolError; new (fields: { code: string; message: string; tool: string; retryable?: boolean; details?: unknown }): ToolError };
-interface Error { code?: any; tool?: any; retryable?: any; details?: any }
-
-/** Adds a line of text to the answer, beside the value. */
-declare function text(value: unknown): void;
-declare function progress(message: unknown, fraction?: number): void;
-/** Resolves after that many milliseconds, or at that date, however far away: the run may be suspended until then. */
-declare function sleep(until: number | Date): Promise<void>;
-/** Resolves with what somebody outside sends to this run under that name. Rejects with WAIT_TIMED_OUT after \`timeoutMs\`. */
-declare function waitFor(event: string, options?: { timeoutMs?: number }): Promise<any>;
-/** Reads results that earlier runs kept. */
-declare var results: { read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string; search?: string }): Promise<any> };
-`;
+${ownLibText}`;

@@ -1,5 +1,6 @@
+import { isBuiltin } from "node:module";
 import ts from "typescript";
-import { error, nearest, warning } from "@callgate/runtime/check-parts";
+import { advice, error, nearest, warning } from "@callgate/runtime/check-parts";
 import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor } from "./edited-text.ts";
 import type { Edit } from "./edited-text.ts";
@@ -10,7 +11,7 @@ import { walk } from "./walk.ts";
 export interface ImportLine {
   /** As TypeScript, in one line, for the check. */
   readonly check: string;
-  /** The same against `$callgate.tools`; empty for types. */
+  /** The same against `$callgate`; empty for types. */
   readonly run: string;
   /** Offset of the statement. */
   readonly offset: number;
@@ -39,7 +40,7 @@ const instead: readonly (readonly [RegExp, string])[] = [
   [/^(?:dayjs|moment|date-fns|luxon)(?:\/.*)?$/, "use Date"],
 ];
 
-/** Only `tools` and `tools/<namespace>` can be imported. */
+/** Only `tools` and `tools/<namespace>` can be imported, and in Node what its world has. */
 function refuseModule(specifier: string, offset: number, environment: Environment): Finding {
   if (specifier.startsWith("tools/")) {
     const wanted = specifier.slice("tools/".length);
@@ -48,7 +49,8 @@ function refuseModule(specifier: string, offset: number, environment: Environmen
   }
   const hint = instead.find(([pattern]) => pattern.test(specifier))?.[1];
   const namespaceHint = environment.namespaces.has(specifier) ? `the namespace is "tools/${specifier}"` : undefined;
-  return error("IMPORT_NOT_ALLOWED", offset, { message: `Cannot import "${specifier.slice(0, 100)}": only "tools" and "tools/<namespace>" can be imported; ${namespaceHint ?? hint ?? "use a tool or write it out"}`, ...(namespaceHint === undefined ? {} : { suggestions: [`tools/${specifier}`] }) });
+  const allowed = environment.modules === undefined ? 'only "tools" and "tools/<namespace>" can be imported' : 'only "tools", modules of Node, files of the working folder and packages that are named in node.packages can be imported';
+  return error("IMPORT_NOT_ALLOWED", offset, { message: `Cannot import "${specifier.slice(0, 100)}": ${allowed}; ${namespaceHint ?? (environment.modules === undefined ? hint : undefined) ?? "use a tool or write it out"}`, ...(namespaceHint === undefined ? {} : { suggestions: [`tools/${specifier}`] }) });
 }
 
 export function namespaceList(environment: Environment): string {
@@ -75,14 +77,24 @@ export function readImports(file: ts.SourceFile, statements: readonly ts.Stateme
       else lines.push(line);
     }
   }
-  return { lines, edits, findings: [...findings, ...dynamicImports(file, environment)] };
+  return { lines, edits, findings: [...findings, ...dynamicImports(file, environment), ...untypedNote(file, environment)] };
+}
+
+/** Said once, where a program uses what is not checked. */
+function untypedNote(file: ts.SourceFile, { modules }: Environment): Finding[] {
+  if (modules === undefined || modules.isTyped) return [];
+  let first: ts.Node | undefined;
+  walk(file, (node) => {
+    if (first === undefined && ts.isStringLiteralLike(node) && (node.text.startsWith("node:") || (ts.isImportDeclaration(node.parent) && isBuiltin(node.text)))) first = node;
+  });
+  return first === undefined ? [] : [advice("NODE_TYPES_MISSING", first.getStart(file), "What the program does with Node's own modules is not checked: their types are not here. npm i -D @types/node, beside the configuration")];
 }
 
 function readImport(statement: ts.ImportDeclaration, offset: number, environment: Environment): ImportLine | Finding {
   const specifier = ts.isStringLiteral(statement.moduleSpecifier) ? statement.moduleSpecifier.text : "";
   const namespace = specifier.startsWith("tools/") ? environment.namespaces.get(specifier.slice("tools/".length)) : undefined;
-  if (specifier !== "tools" && namespace === undefined) return refuseModule(specifier, offset, environment);
   const clause = statement.importClause;
+  if (specifier !== "tools" && namespace === undefined) return environment.modules?.allows(specifier) === true ? hostImport(clause, specifier, offset) : refuseModule(specifier, offset, environment);
   if (clause === undefined) return { check: "", run: "", offset };
   const target = namespace === undefined ? "$callgate.tools" : `$callgate.tools.${namespace.namespace}`;
   if (clause.name !== undefined) {
@@ -98,6 +110,26 @@ function readImport(statement: ts.ImportDeclaration, offset: number, environment
     return { check: `import ${types}* as ${bindings.name.text} from "${specifier}";`, run: onlyTypes ? "" : `const ${bindings.name.text} = ${target};`, offset };
   }
   return readNamed(bindings, { specifier, namespace, target, onlyTypes, offset, environment });
+}
+
+/** A module of Node, a package, a file: the same import for the check, and at run time what Node's own loader gives. */
+function hostImport(clause: ts.ImportClause | undefined, specifier: string, offset: number): ImportLine {
+  const from = JSON.stringify(specifier);
+  const module = `await $callgate.import(${from})`;
+  if (clause === undefined) return { check: `import ${from};`, run: `${module};`, offset };
+  const isType = clause.phaseModifier === ts.SyntaxKind.TypeKeyword;
+  const { name, namedBindings } = clause;
+  const whole = namedBindings !== undefined && ts.isNamespaceImport(namedBindings) ? namedBindings.name.text : undefined;
+  const elements = namedBindings !== undefined && ts.isNamedImports(namedBindings) ? namedBindings.elements : [];
+  const named = elements.map((element) => ({ wanted: (element.propertyName ?? element.name).text, local: element.name.text, isType: element.isTypeOnly }));
+  const said = [
+    ...(name === undefined ? [] : [name.text]),
+    ...(whole === undefined ? [] : [`* as ${whole}`]),
+    ...(namedBindings !== undefined && ts.isNamedImports(namedBindings) ? [`{ ${named.map((one) => `${one.isType ? "type " : ""}${one.wanted} as ${one.local}`).join(", ")} }`] : []),
+  ];
+  const values = [...(name === undefined ? [] : [`default: ${name.text}`]), ...named.filter((one) => !one.isType).map((one) => `${one.wanted}: ${one.local}`)];
+  const run = [...(whole === undefined ? [] : [`const ${whole} = ${module};`]), ...(values.length === 0 ? [] : [`const { ${values.join(", ")} } = ${module};`])];
+  return { check: `import ${isType ? "type " : ""}${said.join(", ")} from ${from};`, run: isType ? "" : run.join(" "), offset };
 }
 
 interface NamedImport {
@@ -153,17 +185,17 @@ function dynamicImports(file: ts.SourceFile, environment: Environment): Finding[
     if (ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword) findings.push(error("IMPORT_META", node.getStart(file), "A program has no import.meta: it has no file and no address"));
     if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
       const { text } = node.argument.literal;
-      if (!isToolsModule(text, environment)) findings.push(refuseModule(text, node.getStart(file), environment));
+      if (!isImportable(text, environment)) findings.push(refuseModule(text, node.getStart(file), environment));
     }
     if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return;
     const [specifier, ...rest] = node.arguments;
     const offset = node.getStart(file);
     if (specifier === undefined || !ts.isStringLiteralLike(specifier) || rest.length > 0) findings.push(error("IMPORT_DYNAMIC", offset, 'import() takes one literal, "tools" or "tools/<namespace>"; for a tool whose name is computed use tools[namespace][name]'));
-    else if (!isToolsModule(specifier.text, environment)) findings.push(refuseModule(specifier.text, offset, environment));
+    else if (!isImportable(specifier.text, environment)) findings.push(refuseModule(specifier.text, offset, environment));
   });
   return findings;
 }
 
-function isToolsModule(specifier: string, environment: Environment): boolean {
-  return specifier === "tools" || (specifier.startsWith("tools/") && environment.namespaces.has(specifier.slice("tools/".length)));
+function isImportable(specifier: string, environment: Environment): boolean {
+  return specifier === "tools" || (specifier.startsWith("tools/") && environment.namespaces.has(specifier.slice("tools/".length))) || environment.modules?.allows(specifier) === true;
 }

@@ -14,8 +14,10 @@ const moduleMark = /^export \{\};?$/m;
  * The declarations of the language by file name, the compiler's own eighty put together as one but for those that are
  * modules. Every check merges the globals of all files anew (`Array` is declared in a dozen); those of one file were merged
  * when it was bound.
+ *
+ * @param more parts that another guest has as well
  */
-export function readLanguageLibs(): ReadonlyMap<string, string> {
+export function readLanguageLibs(more: readonly string[] = []): ReadonlyMap<string, string> {
   const folder = dirname(createRequire(import.meta.url).resolve("typescript"));
   const seen = new Set<string>();
   const together: string[] = [];
@@ -28,6 +30,6 @@ export function readLanguageLibs(): ReadonlyMap<string, string> {
     if (moduleMark.test(text)) modules.push([`lib.${name}.d.ts`, text.replace(reference, "")]);
     else together.push(text.replace(reference, ""));
   };
-  for (const name of parts) add(name);
+  for (const name of [...parts, ...more]) add(name);
   return new Map([["lib.callgate.d.ts", together.join("\n")], ...modules]);
 }

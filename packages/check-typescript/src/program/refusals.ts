@@ -1,13 +1,14 @@
 import ts from "typescript";
 import { error } from "@callgate/runtime/check-parts";
 import type { Finding } from "@callgate/runtime/check-parts";
+import type { Environment } from "./environment.ts";
 import { hasModifier, walk } from "./walk.ts";
 
 /** What can be read but not run, or is read differently by compiler and engine. Each finding says what to write instead. */
-export function findRefusals(file: ts.SourceFile): Finding[] {
+export function findRefusals(file: ts.SourceFile, { modules }: Pick<Environment, "modules">): Finding[] {
   const findings: Finding[] = [];
   walk(file, (node) => {
-    const finding = refusalOf(node, file);
+    const finding = refusalOf(node, file) ?? (modules === undefined ? requireOf(node, file) : undefined);
     if (finding !== undefined) findings.push(finding);
   });
   return [...findings, ...strangeSpaces(file)];
@@ -24,12 +25,14 @@ function refusalOf(node: ts.Node, file: ts.SourceFile): Finding | undefined {
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.LessThanToken && file.text.startsWith("<!--", node.operatorToken.getStart(file))) {
     return error("HTML_COMMENT", node.operatorToken.getStart(file), "<!-- starts a comment in JavaScript; put spaces between < and ! and --");
   }
-  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "require") {
-    return error("REQUIRE_NOT_SUPPORTED", at(), 'require does not exist here; write import { namespace } from "tools", or use the global tools');
-  }
   if (ts.isWithStatement(node)) return error("TS1101", at(), "with is not allowed: programs are strict");
   if (ts.isModuleDeclaration(node) && (ts.isStringLiteral(node.name) || node.name.text === "global")) return error("DECLARATION_NOT_ALLOWED", at(), "A program cannot declare modules or globals; the tools' types are there already");
   return undefined;
+}
+
+function requireOf(node: ts.Node, file: ts.SourceFile): Finding | undefined {
+  if (!ts.isCallExpression(node) || !ts.isIdentifier(node.expression) || node.expression.text !== "require") return undefined;
+  return error("REQUIRE_NOT_SUPPORTED", node.getStart(file), 'require does not exist here; write import { namespace } from "tools", or use the global tools');
 }
 
 /** Taken for blanks by the compiler and for a syntax error by engines, or the other way round. */

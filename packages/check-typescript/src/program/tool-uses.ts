@@ -33,7 +33,7 @@ export interface ToolUses {
 export type ToolReference = { readonly kind: "tools" } | { readonly kind: "namespace"; readonly known: KnownNamespace } | { readonly kind: "tool"; readonly tool: KnownTool };
 
 /** Ways to code or objects that no text shows. */
-const escapes: ReadonlySet<string> = new Set(["eval", "Function", "globalThis", "AsyncFunction", "Reflect"]);
+const escapes: ReadonlySet<string> = new Set(["eval", "Function", "globalThis", "AsyncFunction", "Reflect", "global", "require"]);
 
 export function findToolUses(compiled: Compiled, environment: Environment): ToolUses {
   const { checker, file } = compiled;

@@ -4,6 +4,8 @@ import { checkProgram } from "../program/check-program.ts";
 import { createCompiler } from "../program/compiler.ts";
 import { createEnvironment, knownNamespace } from "../program/environment.ts";
 import type { Environment, KnownNamespace } from "../program/environment.ts";
+import { hostModules } from "../program/node-world.ts";
+import type { NodeWorld } from "../program/node-world.ts";
 import type { CheckerAnswer, CheckerRequest } from "./messages.ts";
 
 /** Environments kept: one for each set of namespaces in use, which is one for each group of principals. */
@@ -12,9 +14,14 @@ const maxEnvironments = 16;
 /** What the first program would otherwise pay for: reading, parsing and binding the language's own declarations. */
 const warmText = "const list: number[] = [1].map((item) => item + 1);\nreturn { total: list.length, text: `${list}` };";
 
-/** Answers one request after the other. Never throws. */
-export function createCheckService(): (request: CheckerRequest) => CheckerAnswer {
-  const compiler = createCompiler();
+/**
+ * Answers one request after the other. Never throws.
+ *
+ * @param node for programs that run in Node
+ */
+export function createCheckService(node?: NodeWorld): (request: CheckerRequest) => CheckerAnswer {
+  const compiler = createCompiler(node);
+  const modules = node === undefined ? undefined : hostModules(node);
   const known = new Map<string, KnownNamespace>();
   const environments = new Map<string, Environment>();
 
@@ -23,7 +30,7 @@ export function createCheckService(): (request: CheckerRequest) => CheckerAnswer
     const setKey = namespaces.map(({ key }) => key).sort().join(" ");
     const kept = environments.get(setKey);
     if (kept !== undefined) return kept;
-    const made = createEnvironment(namespaces.flatMap(({ key }) => known.get(key) ?? []));
+    const made = createEnvironment(namespaces.flatMap(({ key }) => known.get(key) ?? []), modules);
     const [oldest] = environments.keys();
     if (environments.size >= maxEnvironments && oldest !== undefined) environments.delete(oldest);
     environments.set(setKey, made);

@@ -19,20 +19,24 @@ export interface ExtractedProgram {
 
 export type Extraction = ExtractedProgram | { readonly kind: "refused"; readonly diagnostic: Diagnostic };
 
-const scripts = [...languageNames.typescript, ...languageNames.javascript, "tsx", "jsx", "deno"];
+const scripts = [...languageNames.typescript, ...languageNames.javascript, ...languageNames.node, "tsx", "jsx", "deno"];
 
 /** Words of an info string that name a language; one that is not here is named by its own name. None at all fits every language. */
 const infoWords: Readonly<Record<KnownLanguage, readonly string[]>> = {
   typescript: scripts,
   javascript: scripts,
+  node: [...languageNames.node, ...scripts],
   python: languageNames.python,
   shell: [...languageNames.shell, "zsh", "console"],
 };
 
+const scriptLine = /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/;
+
 /** A line that only a program has. Markdown around a fence is prose: it does not end in `;` or `{`. */
 const codeLine: Readonly<Record<KnownLanguage, RegExp>> = {
-  typescript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
-  javascript: /^\s*(?:import\b.*\bfrom\b|(?:const|let|var|await|return|export|function|async|class|if|for|while|try|throw)\b.*[;{(,`]\s*$|.*[;{]\s*$)/,
+  typescript: scriptLine,
+  javascript: scriptLine,
+  node: scriptLine,
   python: /^\s*(?:(?:from\s+\S+\s+)?import\s+\S+$|(?:async\s+)?def\s|class\s.*:\s*$|\w+\s*=\s*\S|(?:if|for|while|with|try)\b.*:\s*$|return\b)/,
   shell: /^\s*(?:#!|\w+=\S)/,
 };

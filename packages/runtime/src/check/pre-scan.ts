@@ -90,7 +90,7 @@ const cLike: Lexicon = { lineComment: "//", blockComment: true, templates: true,
 const hashed: Lexicon = { lineComment: "#", blockComment: false, templates: false, regularExpressions: false, tripleQuotes: true };
 
 function findDeep(text: string, language: ProgramLanguage, bounds: PreScanBounds): Found | undefined {
-  const lexicon = language === "typescript" || language === "javascript" ? cLike : hashed;
+  const lexicon = language === "typescript" || language === "javascript" || language === "node" ? cLike : hashed;
   /** What closes each open bracket; for template substitutions the marker "`". */
   const open: string[] = [];
   const chains: number[] = [0];

@@ -15,7 +15,7 @@ const reservedMiB = 640;
 export function nodeLanguage(file: string = findNode()): GuestLanguage {
   return {
     language: "javascript",
-    also: ["typescript"],
+    also: ["typescript", "node"],
     kind: "framed",
     command: ["{program}", "--max-old-space-size={memoryMiB}", "--disable-warning=ExperimentalWarning", "{guest}"],
     guestFile: new URL("../../guests/callgate-guest.mjs", import.meta.url),

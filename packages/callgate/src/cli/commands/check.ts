@@ -18,11 +18,10 @@ const budgetTokens = 1_000_000;
 /** `callgate check FILE|-` or `-e CODE`: 0 when the program may run, 1 when it is refused. Nothing of it is run. */
 export async function checkCommand(file: string | undefined, options: CheckCommandOptions, context: CommandContext): Promise<ExitCode> {
   if ((file === undefined) === (options.eval === undefined)) throw new CallgateError("USAGE", "check takes a file, - for standard input, or a program with -e");
-  const found = options.eval === undefined ? await readProgramFile(file ?? "-") : { program: options.eval, language: "typescript" };
-  const language = options.language === undefined ? found.language : languageOf(options.language);
+  const { program, language } = options.eval === undefined ? await readProgramFile(file ?? "-", options.language) : { program: options.eval, language: languageOf(options.language ?? "typescript") };
   const lane = options.lane === undefined ? {} : { lane: laneOf(options.lane) };
   return await context.withGate(async (gate) => {
-    const result = await gate.check(found.program, { language, budgetTokens, signal: context.signal, ...lane });
+    const result = await gate.check(program, { language, budgetTokens, signal: context.signal, ...lane });
     const isRefused = result.status === "rejected";
     const { diagnostics, repairs, form } = result;
     const { terminal } = context;

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { CallgateError } from "@callgate/contract";
 import type { ProgramLanguage, RunLimits, RunOptions } from "@callgate/contract";
+import { languageOf as languageNamed, languagesText } from "@callgate/runtime/executor";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -17,6 +18,7 @@ export interface RunCommandOptions {
   readonly timeout?: number;
   readonly limit?: readonly string[];
   readonly sandbox?: string;
+  readonly language?: string;
 }
 
 const languages: Readonly<Record<string, ProgramLanguage>> = {
@@ -33,13 +35,17 @@ const languages: Readonly<Record<string, ProgramLanguage>> = {
 
 /** `callgate run FILE|-` */
 export async function runCommand(file: string, options: RunCommandOptions, context: CommandContext): Promise<ExitCode> {
-  const { program, language } = await readProgramFile(file);
+  const { program, language } = await readProgramFile(file, options.language);
   return await runProgram(program, { ...options, language }, context);
 }
 
-/** A program and its language, by the file's name; from standard input it is TypeScript. Errors: `CallgateError` USAGE. */
-export async function readProgramFile(file: string): Promise<{ readonly program: string; readonly language: ProgramLanguage }> {
-  const language = file === "-" ? "typescript" : languages[extname(file).toLowerCase()];
+/**
+ * A program and its language: the one that is named, else by the file's name; from standard input it is TypeScript.
+ *
+ * Errors: `CallgateError` USAGE.
+ */
+export async function readProgramFile(file: string, named?: string): Promise<{ readonly program: string; readonly language: ProgramLanguage }> {
+  const language = named !== undefined ? languageOf(named) : file === "-" ? "typescript" : languages[extname(file).toLowerCase()];
   if (language === undefined) {
     throw new CallgateError("USAGE", `Cannot run ${file}: programs are TypeScript or JavaScript (.ts, .js, or a text with a fenced program), Python (.py) or shell (.sh)`);
   }
@@ -57,7 +63,7 @@ async function readProgram(file: string): Promise<string> {
 /** Runs one program text and prints what came of it. */
 export async function runProgram(
   program: string,
-  options: RunCommandOptions & { readonly language?: string },
+  options: RunCommandOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const runOptions = runOptionsOf(options, context);
@@ -86,11 +92,11 @@ function runOptionsOf(options: Parameters<typeof runProgram>[1], context: Comman
   };
 }
 
-const languageNames: Readonly<Record<string, ProgramLanguage>> = { typescript: "typescript", ts: "typescript", javascript: "javascript", js: "javascript", python: "python", python3: "python", py: "python", shell: "shell", bash: "shell", sh: "shell" };
+const known: readonly ProgramLanguage[] = ["typescript", "javascript", "node", "python", "shell"];
 
 export function languageOf(name: string): ProgramLanguage {
-  const language = Object.hasOwn(languageNames, name.toLowerCase()) ? languageNames[name.toLowerCase()] : undefined;
-  if (language === undefined) throw new CallgateError("USAGE", `unknown language ${name}; there are typescript, javascript, python and shell`);
+  const language = languageNamed(name, known);
+  if (language === undefined) throw new CallgateError("USAGE", `unknown language ${name}; there are ${languagesText(known)}`);
   return language;
 }
 
