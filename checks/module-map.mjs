@@ -37,7 +37,7 @@ export const modules = {
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },
   "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract", "runtime doors"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
-  "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, shell", imports: ["contract"] },
+  "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract"] },
   "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },

@@ -2,16 +2,16 @@
 // of it: `node checks/full/conformance.mjs` to standard output, `--write` into docs/conformance.md. `--only TEXT` keeps the
 // rows, `--group TEXT` the cases, whose name has a text. A case that fails, fails the check.
 import { readFileSync, writeFileSync } from "node:fs";
-import { createBubblewrapLauncher, createProcessDriver, createUnsafeLocalLauncher, nodeLanguage, pythonLanguage, shellLanguage } from "@callgate/sandbox-process";
+import { commandLanguage, createBubblewrapLauncher, createProcessDriver, createUnsafeLocalLauncher, nodeLanguage, pythonLanguage, shellLanguage } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { conformanceOf, sandboxDriverGroups } from "@callgate/testkit";
 
 const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : "");
 const launchers = [createBubblewrapLauncher, createUnsafeLocalLauncher].map((create) => ({ name: create().name, create }));
-const onProcess = ({ create }) => createProcessDriver({ launcher: create(), languages: [pythonLanguage, nodeLanguage(), shellLanguage] });
+const onProcess = ({ create }) => createProcessDriver({ launcher: create(), languages: [pythonLanguage, nodeLanguage(), shellLanguage, commandLanguage("perl", { command: ["perl"] })] });
 const rows = [
   { language: "JavaScript", sandbox: "quickjs", dialect: "javascript", open: () => createQuickJsDriver() },
-  ...launchers.flatMap((launcher) => [["Python", "cpython"], ["JavaScript in Node", "node"], ["shell", "shell"]].map(([language, dialect]) => ({ language, sandbox: launcher.name, dialect, probe: () => launcher.create().probe(), open: () => onProcess(launcher) }))),
+  ...launchers.flatMap((launcher) => [["Python", "cpython"], ["JavaScript in Node", "node"], ["shell", "shell"], ["Perl, by command", "perl"]].map(([language, dialect]) => ({ language, sandbox: launcher.name, dialect, probe: () => launcher.create().probe(), open: () => onProcess(launcher) }))),
 ].filter(({ language, sandbox }) => `${language} ${sandbox}`.includes(option("--only")));
 const groups = sandboxDriverGroups.filter(({ name }) => name.includes(option("--group")));
 

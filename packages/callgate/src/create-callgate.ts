@@ -12,6 +12,7 @@ import type { McpSources } from "./mcp-sources.ts";
 import { openJournal } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
+import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
@@ -51,7 +52,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
-    checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell")],
+    checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ...(remote === undefined ? {} : { remote: remote.launcher }) }),
     ...(scan === undefined ? {} : { scan }),
     journal,

@@ -34,8 +34,8 @@ export function denoPython(deno: DenoSandbox, { maxGuests, warm, wheels }: Pick<
 /** All programs in Deno: JavaScript, TypeScript and Python. Throws `CallgateError` CONFIG_INVALID where it is not installed, and for what it cannot give. */
 export async function denoDrivers(config: SandboxConfig): Promise<readonly SandboxDriver[]> {
   const deno = (await loadDenoSandbox()) ?? missing();
-  const given = (["mounts", "environment", "network"] as const).find((name) => config[name] !== undefined);
-  if (given !== undefined) throw new CallgateError("CONFIG_INVALID", `sandbox.${given} does not go with the sandbox deno: its programs have no files, environment or network. Remove it, or use another sandbox.launcher`);
+  const given = (["mounts", "environment", "network", "languages"] as const).find((name) => config[name] !== undefined);
+  if (given !== undefined) throw new CallgateError("CONFIG_INVALID", `sandbox.${given} does not go with the sandbox deno: its programs have no files, environment, network or commands. Remove it, or use another sandbox.launcher`);
   if (config.javascript === "node") throw new CallgateError("CONFIG_INVALID", 'sandbox.javascript "node" does not go with the sandbox deno, which runs JavaScript itself. Remove it, or use another sandbox.launcher');
   const { maxGuests, warm } = config;
   return [deno.createDenoDriver({ ...(maxGuests === undefined ? {} : { maxGuests }), ...(warm === undefined ? {} : { warm }) }), denoPython(deno, config)];

@@ -5,6 +5,7 @@ import { createAutoLauncher, createBubblewrapLauncher, createContainerLauncher, 
 import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbox-process";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { SandboxConfig } from "./config/config-schema.ts";
+import { registeredLanguages } from "./program-languages.ts";
 import { remoteSandbox } from "./remote-sandbox.ts";
 import type { RemoteSandbox } from "./remote-sandbox.ts";
 import { denoDrivers, denoPython, loadDenoSandbox } from "./deno-sandbox.ts";
@@ -116,7 +117,7 @@ function sandboxDriver(launcher: Launcher, config: SandboxConfig, mounts: NonNul
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
     launcher,
-    languages: [pythonLanguage, shellLanguage, nodeLanguage()],
+    languages: [pythonLanguage, shellLanguage, nodeLanguage(), ...registeredLanguages(config)],
     warm,
     bounds,
     mounts,

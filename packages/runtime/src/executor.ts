@@ -5,4 +5,4 @@ export type { BlockExecutor, ExecuteOptions, MarkdownOptions, MarkdownResult } f
 export type { BlockResult, CodeBlock, CodeResult, MarkdownBlock, OutputPart, PrintedOutput } from "./executor/code-block.ts";
 export { extractCodeBlocks } from "./executor/extract-code-blocks.ts";
 export type { Extracted, ExtractOptions } from "./executor/extract-code-blocks.ts";
-export { languageNames, languageOf } from "./check/language-names.ts";
+export { languageOf, namesOf } from "./check/language-names.ts";

@@ -6,6 +6,8 @@ export type { WallCheck } from "./doctor/check-walls.ts";
 export { createProcessDriver, defaultSandboxBounds } from "./driver.ts";
 export type { ProcessDriverOptions, SandboxBounds } from "./driver.ts";
 export { writeFrame } from "./frames/frame-splitter.ts";
+export { commandLanguage } from "./language/command-language.ts";
+export type { CommandTemplate } from "./language/command-language.ts";
 export { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 export { nodeLanguage } from "./language/node-language.ts";
 export type { GuestLanguage } from "./language/guest-language.ts";

@@ -114,7 +114,7 @@ function addRunCommands(program: Command, act: Act): void {
 }
 
 function languageHelp(otherwise: string): string {
-  return `typescript, javascript, node (both of them in Node, with its modules), python or shell (default: ${otherwise})`;
+  return `typescript, javascript, node (both of them in Node, with its modules), python, shell, or one of sandbox.languages (default: ${otherwise})`;
 }
 
 function addFindCommands(program: Command, act: Act): void {

@@ -72,6 +72,17 @@ const sandbox = z.strictObject({
     .enum(["embedded", "node"])
     .optional()
     .describe('Where TypeScript and JavaScript run: in the embedded sandbox (default), or in the Node of this machine behind the launcher, with its modules and files. Either way the language "node" runs there'),
+  languages: z
+    .record(
+      z.string(),
+      z.strictObject({
+        command: z.array(z.string().min(1)).min(1).describe('The command on the PATH of the sandbox; {file} in it is the program, else it is added: ["ruby"], ["go", "run", "{file}"]'),
+        extension: z.string().optional().describe("Of its files, without the dot. Default: the shortest usual name of the language, else its own"),
+        environment: z.record(z.string(), z.string()).optional().describe("Variables of its programs"),
+      }),
+    )
+    .optional()
+    .describe("Other languages by command: ruby, r, go, perl. Their programs call no tools"),
   maxGuests: z.int().positive().optional().describe("Programs in processes at once. Default 16"),
   warm: z.int().min(0).optional().describe("Interpreters kept ready for each language that was used. Default 1 in a process that lives long, 0 for one command"),
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),

@@ -1,7 +1,7 @@
 import type { Diagnostic, KnownLanguage, ProgramLanguage } from "@callgate/contract";
 import { findFences, linesOf } from "./code-fences.ts";
 import type { CodeFence } from "./code-fences.ts";
-import { languageNames } from "./language-names.ts";
+import { languageNames, namesOf } from "./language-names.ts";
 
 /** A program taken out of what a model wrote around it, and where it stood there. */
 export interface ExtractedProgram {
@@ -46,7 +46,7 @@ function isKnown(language: ProgramLanguage): language is KnownLanguage {
 }
 
 function infoWordsOf(language: ProgramLanguage): readonly string[] {
-  return isKnown(language) ? infoWords[language] : [language];
+  return isKnown(language) ? infoWords[language] : namesOf(language);
 }
 
 /** Blanks only, no line breaks: those would make the search quadratic in empty lines. */

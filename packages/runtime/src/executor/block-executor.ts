@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, GuestConsoleEntry, Principal, ProgramLanguage, RunLimits, RunResult } from "@callgate/contract";
-import { languageNames, languageOf } from "../check/language-names.ts";
+import { languageOf, namesOf } from "../check/language-names.ts";
 import { errorText, runReport } from "../result/report.ts";
 import type { BlockResult, CodeBlock, CodeResult, OutputPart } from "./code-block.ts";
 import { blockProgram, placeInCode } from "./block-program.ts";
@@ -224,7 +224,7 @@ function codeResult(blocks: readonly BlockResult[], notRun: number): CodeResult 
 
 /** The languages of an executor, as a model reads them: `python (py, python3), shell (bash, sh)`. */
 export function languagesText(languages: readonly ProgramLanguage[]): string {
-  const others = (language: ProgramLanguage): readonly string[] => ((languageNames as Readonly<Record<string, readonly string[]>>)[language] ?? []).filter((name) => name !== language);
+  const others = (language: ProgramLanguage): readonly string[] => namesOf(language).filter((name) => name !== language);
   return languages.map((language) => (others(language).length === 0 ? language : `${language} (${others(language).join(", ")})`)).join(", ");
 }
 

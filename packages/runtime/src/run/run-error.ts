@@ -39,6 +39,7 @@ export function tellEnd(end: GuestEnd, options: TellOptions): ToldEnd {
     case "cancelled":
       return { status: "cancelled", error: { code: "CANCELLED", message: "The run was cancelled before it ended.", retryable: true } };
     case "crashed":
+      if (end.missingProgram !== undefined) return { status: "crashed", error: { code: "SANDBOX_CRASHED", message: `Nothing of the program ran: ${options.clean(end.message)}. Install ${options.clean(end.missingProgram)} where programs see it (this machine, or the image of the container), or choose another language.`, retryable: false, ...crashDetails(end) } };
       return { status: "crashed", error: { code: "SANDBOX_CRASHED", message: `The sandbox ended unexpectedly: ${options.clean(end.message)}. The program may be at fault (memory, recursion) or we are; the gate goes on.`, retryable: true, ...crashDetails(end) } };
   }
 }

@@ -3,6 +3,8 @@ export interface PlainEars {
   file(name: string, bytes: Buffer): void;
   /** A file was left out, for its size. */
   omitted(): void;
+  /** The command that was to run the program is not there. All is said. */
+  missing(): void;
   /** All is said: the exit code of the program. */
   end(exitCode: number): void;
 }
@@ -36,6 +38,7 @@ export function createPlainReader(maxFileBytes: number, ears: PlainEars): { push
     else if (line === "omitted") ears.omitted();
     else {
       isOver = true;
+      if (line === "missing" && exitCode === undefined) ears.missing();
       if (line === "end" && exitCode !== undefined) ears.end(exitCode);
       return undefined;
     }

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { encodeValue } from "@callgate/contract";
 import type { GuestEnd, LimitName, RunLimits } from "@callgate/contract";
+import type { GuestLanguage } from "../language/guest-language.ts";
 import type { GuestExit } from "../launcher/launcher.ts";
 
 const advice: Partial<Readonly<Record<LimitName, string>>> = {
@@ -20,6 +21,11 @@ export function exitEnd(exitCode: number): GuestEnd {
   const signal = signalOf(exitCode);
   const how = signal === undefined ? "" : ` (ended by ${signal})`;
   return { kind: "threw", error: { name: "ExitError", code: "EXIT_CODE", message: `The program exited with code ${exitCode}${how}`, details: encodeValue({ exitCode, ...(signal === undefined ? {} : { signal }) }) } };
+}
+
+/** The end of a program whose command is not in the sandbox. */
+export function missingEnd({ language, command: [program = ""] }: Pick<GuestLanguage, "language" | "command">): GuestEnd {
+  return { kind: "crashed", message: `the command ${program} of the language ${language} is not there in the sandbox`, missingProgram: program };
 }
 
 /** The end of a guest whose process ended before it said how. */

@@ -3,7 +3,7 @@ import type { GuestExit } from "../launcher/launcher.ts";
 import { createOutputCapture } from "../output/output-capture.ts";
 import { createReportFilter } from "../output/memory-report.ts";
 import { createGuestCalls } from "./guest-calls.ts";
-import { deathEnd, exitEnd, limitEnd, unfinishedEnd } from "./guest-end.ts";
+import { deathEnd, exitEnd, limitEnd, missingEnd, unfinishedEnd } from "./guest-end.ts";
 import { brokenEnd, createHearing, sendJob, slackOf, unstartedEnd } from "./guest-hearing.ts";
 import type { ArtifactBounds } from "./guest-hearing.ts";
 import { createPlainHearing } from "./plain-hearing.ts";
@@ -54,7 +54,7 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
     const started = (guest = await acquire());
     const problem = await started.ready;
     const report = createReportFilter(started.language.memoryReport);
-    const plain = createPlainHearing({ artifacts, file: (file) => end === undefined && hear(file), note: (text) => capture.stream(2, text), ended: (code) => whenDrained(started, () => finish(exitEnd(code))) });
+    const plain = createPlainHearing({ artifacts, file: (file) => end === undefined && hear(file), note: (text) => capture.stream(2, text), ended: (code) => whenDrained(started, () => finish(exitEnd(code))), missing: () => finish(missingEnd(started.language)) });
     started.listen({
       frame: (frame) => (frame.kind === "stream" || end === undefined) && hear(frame),
       control: (bytes) => plain.push(bytes),

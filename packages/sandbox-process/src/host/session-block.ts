@@ -159,6 +159,7 @@ function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, decide }:
     artifacts,
     file: hear,
     note: (text) => ears.stream(2, text),
+    missing: () => undefined, // A session's shell runs by then.
     ended(code) {
       exitCode = code;
       look();

@@ -8,7 +8,8 @@ export interface GuestLanguage {
   readonly also?: readonly ProgramLanguage[];
   /**
    * `framed`: the command speaks the guest protocol on descriptors 3 and 4; programs can call tools.
-   * `plain`: the command is started with the path of the program added; its exit code is the end of the run.
+   * `plain`: the command is started with the path of the program in place of `{file}`, or added; its exit code is the end
+   * of the run.
    */
   readonly kind: "framed" | "plain";
   /**

@@ -4,7 +4,8 @@ import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderCheck, rounded } from "../render-run.ts";
 import { counted } from "../terminal.ts";
-import { laneOf, languageOf, readProgramFile } from "./run.ts";
+import { languageNamed, readProgramFile } from "../program-file.ts";
+import { laneOf } from "./run.ts";
 
 export interface CheckCommandOptions {
   readonly eval?: string;
@@ -18,7 +19,7 @@ const budgetTokens = 1_000_000;
 /** `callgate check FILE|-` or `-e CODE`: 0 when the program may run, 1 when it is refused. Nothing of it is run. */
 export async function checkCommand(file: string | undefined, options: CheckCommandOptions, context: CommandContext): Promise<ExitCode> {
   if ((file === undefined) === (options.eval === undefined)) throw new CallgateError("USAGE", "check takes a file, - for standard input, or a program with -e");
-  const { program, language } = options.eval === undefined ? await readProgramFile(file ?? "-", options.language) : { program: options.eval, language: languageOf(options.language ?? "typescript") };
+  const { program, language } = options.eval === undefined ? await readProgramFile(file ?? "-", options.language, context) : { program: options.eval, language: await languageNamed(options.language ?? "typescript", context) };
   const lane = options.lane === undefined ? {} : { lane: laneOf(options.lane) };
   return await context.withGate(async (gate) => {
     const result = await gate.check(program, { language, budgetTokens, signal: context.signal, ...lane });

@@ -33,9 +33,12 @@ export async function scanProgram(text: string, language: ProgramLanguage, actio
   return found;
 }
 
+const scripts: readonly ProgramLanguage[] = ["typescript", "javascript", "node"];
+
 async function findingsOf(text: string, language: ProgramLanguage): Promise<readonly ScanFinding[]> {
   if (language === "shell") return scanShell(text);
   const isPython = language === "python";
+  if (!isPython && !scripts.includes(language)) return [];
   const tree = await parseInSlices(isPython ? pythonParser : javaScriptParser.configure({ dialect: "ts" }), text, budgetMs);
   if (tree === undefined) return [{ rule: "SCAN_INCOMPLETE", offset: 0 }];
   return isPython ? scanPython(text, tree) : scanJavaScript(text, tree);
