@@ -147,8 +147,8 @@ export interface PruneOptions {
 
 /**
  * `lazy` may be lost with the power, not with the process; `full` is on disk when the promise resolves. `later` is `lazy`
- * for entries nobody waits for, such as the outcomes of reads: the journal may gather them for some milliseconds, and a
- * process that dies meanwhile loses them. Whatever is written after them is never kept without them.
+ * for what nobody waits for, such as the outcomes of reads and the end of a run that only read: the journal may gather it
+ * for some milliseconds, and a process that dies meanwhile loses it. Whatever is written after it is never kept without it.
  */
 export type Durability = "later" | "lazy" | "full";
 
@@ -169,7 +169,8 @@ export interface Journal {
   /** The run is ours from now, at epoch 1, until the lease is over. */
   begin(run: RunStart, options?: { readonly leaseMs?: number }): Promise<RunLease>;
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
-  finish(lease: RunLease, finish: RunFinish): Promise<void>;
+  /** Default durability: `lazy`. */
+  finish(lease: RunLease, finish: RunFinish, durability?: Durability): Promise<void>;
   /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended or finished. */
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   /**

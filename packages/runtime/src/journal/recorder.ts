@@ -20,12 +20,14 @@ import type { WriteQueue } from "./write-queue.ts";
 export interface Recorder {
   begin(run: RunStart, leaseMs: number): Promise<RunLease>;
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
-  finish(lease: RunLease, finish: RunFinish): Promise<void>;
+  finish(lease: RunLease, finish: RunFinish, durability: Durability): Promise<void>;
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
   signal(run: { readonly tenant: string; readonly runId: string }, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
   reserve(lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined>;
+  /** Resolves once what is being prepared now is in the queue. Undefined: nothing is. */
+  queued(): Promise<void> | undefined;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
   close(): Promise<void>;
 }
@@ -83,8 +85,8 @@ export function createRecorder(seams: RecorderSeams): Recorder {
         queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(lease, prepared)),
       );
     },
-    async finish(lease, finish) {
-      await write(lease, { durability: "lazy", what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish));
+    async finish(lease, finish, durability) {
+      await write(lease, { durability, what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish));
       held.release(lease);
     },
     async renew(lease, leaseMs) {
@@ -97,6 +99,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     },
     ...outside(seams, held),
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
+    queued: () => order.idle(),
     async close() {
       held.stop();
       await order.idle();

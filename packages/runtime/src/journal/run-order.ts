@@ -2,8 +2,8 @@
 export interface RunOrder {
   /** Calls `write` with what was prepared, after every earlier write of the run was asked for. */
   after<P, T>(runId: string, prepared: P | Promise<P>, write: (prepared: P) => Promise<T>): Promise<T>;
-  /** Resolves once nothing is being prepared. */
-  idle(): Promise<void>;
+  /** Resolves once nothing is being prepared. Undefined: nothing is. */
+  idle(): Promise<void> | undefined;
 }
 
 export function createRunOrder(): RunOrder {
@@ -31,8 +31,6 @@ export function createRunOrder(): RunOrder {
         if (tails.get(runId) === asked) tails.delete(runId);
       }
     },
-    async idle() {
-      await Promise.all(tails.values());
-    },
+    idle: () => (tails.size === 0 ? undefined : Promise.all(tails.values()).then(() => undefined)),
   };
 }

@@ -87,9 +87,10 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
 
   /** What was asked to be written before is seen. */
   function read<T>(work: () => Promise<T> | T): Promise<T> {
-    return guard("Cannot read the journal", () => {
+    return guard("Cannot read the journal", async () => {
+      await recorder.queued();
       queue.catchUp();
-      return work();
+      return await work();
     });
   }
 
@@ -102,7 +103,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
         return lease;
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
-    finish: (lease, finish) => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish)),
+    finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
     ...durable({ recorder, entries }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),

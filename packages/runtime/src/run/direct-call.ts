@@ -55,7 +55,7 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
     tokens,
     ...(outcome.kind === "ok" ? { resultNumber: 1 } : { error: outcome.error }),
   };
-  await scope.log.finish(finish);
+  await scope.log.finish(finish, { onlyRead: performed.effect === "read" });
   seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId: scope.runId, principal: scope.principal, status: finish.status, durationMs: performed.durationMs });
   return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts };
 }
@@ -64,7 +64,7 @@ function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budg
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const lease = firstLease(runId);
-  const log = createRunLog(seams.journal, lease, { degraded: (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }) });
+  const log = createRunLog(seams, lease, { degraded: (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }) });
   const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });

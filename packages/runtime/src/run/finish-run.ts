@@ -23,11 +23,13 @@ export interface FinishOptions {
   readonly executed: Executed;
   readonly report: Pick<OkReport, "form" | "diagnostics" | "repairs" | "lineOffset" | "shiftedLines">;
   readonly definedBefore: (name: string) => string | undefined;
+  /** Nothing of it can have changed anything. */
+  readonly onlyRead: boolean;
   readonly compensation?: Compensation;
 }
 
 /** Records how a run ended, or that it was given up for now, and makes the result that its caller gets. */
-export async function finishRun(scope: RunScope, request: RunRequest, { executed, report, definedBefore, compensation }: FinishOptions): Promise<RunResult> {
+export async function finishRun(scope: RunScope, request: RunRequest, { executed, report, definedBefore, onlyRead, compensation }: FinishOptions): Promise<RunResult> {
   const { seams, runId } = scope;
   const told = tellOutcome(scope, executed, { place: { ...report, text: request.program }, clean: (text) => seams.redactor.text(text), definedBefore });
   const kept = createKeptValues(scope);
@@ -58,7 +60,7 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
     notices: scope.notices.all,
     durationMs: seams.clock.monotonic() - request.startedMs,
   };
-  return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter, suspension: executed.suspension });
+  return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter, suspension: executed.suspension, onlyRead });
 }
 
 function lostNotice(runId: string): string {
@@ -134,10 +136,11 @@ interface Shaping {
   readonly kept: KeptValues;
   readonly meter: TokenMeter;
   readonly suspension?: Suspension | undefined;
+  readonly onlyRead?: boolean;
 }
 
 /** Makes the result fit, and ends the run in the journal, or gives it up there for now. */
-export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter, suspension }: Shaping): Promise<RunResult> {
+export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, "program" | "budgetTokens" | "recorded">, { draft, known, kept, meter, suspension, onlyRead = false }: Shaping): Promise<RunResult> {
   const { seams, log, runId, principal } = scope;
   const counter = await seams.tokenCounter();
   const shape = (notices: readonly string[]): ReturnType<typeof shapeRun> =>
@@ -162,7 +165,7 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     if (!(await log.suspend(suspension))) scope.notices.add("The journal could not be written; any worker goes on with the run once its lease is over");
     seams.emit({ kind: "run-suspended", atMs: suspension.atMs, runId, principal, waits: suspension.waits });
   } else if (request.recorded) {
-    await log.finish(finish);
+    await log.finish(finish, { onlyRead });
     // The end was not written: the run is another owner's, and goes on or ended there.
     if (scope.fence.signal.aborted) return { ...shaped, status: "running", notices: [...shaped.notices, lostNotice(runId)], tokens };
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });

@@ -23,6 +23,7 @@ import type { GateDefaults, GateOptions } from "./gate-options.ts";
 import { createGateDurable } from "./gate-durable.ts";
 import { createGateRuns } from "./gate-runs.ts";
 import { replayRun } from "./replay.ts";
+import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
@@ -76,7 +77,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const counter = options.tokenCounter ?? createLazyTokenCounter();
   const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
-    broker, journal, blobs, policy, redactor, clock, random, emit,
+    broker, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     observe(runId, observer) {
       observers.set(runId, observer);
       return () => void observers.delete(runId);

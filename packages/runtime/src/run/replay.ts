@@ -63,7 +63,7 @@ function openReplay(seams: RunSeams, recorded: RecordedRun, view: CatalogView): 
   const notices = createNotices([`This is a replay of ${run.runId} with its recorded answers: no tool was called, nothing was changed`]);
   if (run.status === "running") notices.add("The recorded run never ended: its process was lost, or it still goes on");
   const lease = firstLease(runId);
-  const log = createRunLog(seams.journal, lease, { degraded: (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`) });
+  const log = createRunLog(seams, lease, { degraded: (message) => notices.add(`The replay could not be journalled: ${seams.redactor.text(message)}`) });
   const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });

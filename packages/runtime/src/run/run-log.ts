@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Durability, Journal, JournalEntry, RunFinish, RunLease, RunStart, Suspension } from "@callgate/contract";
+import type { JournalHealth } from "./journal-health.ts";
 
 /**
  * A run's own part of the journal. Never throws: what cannot be written is kept for the next try and told once. Whether a
@@ -17,8 +18,11 @@ export interface RunLog {
   follow(recording: Promise<void>): void;
   /** Gives the run up until what it waits for has come. False when that could not be written: its lease will end. */
   suspend(suspension: Suspension): Promise<boolean>;
-  /** Resolves once everything of the run is written, or could not be. */
-  finish(finish: RunFinish): Promise<void>;
+  /**
+   * Resolves once everything of the run is written, or could not be. With `onlyRead` it does not wait for that while the
+   * journal is sound: nothing happened that a lost record would hide (docs/decisions/0022-ends-of-reads.md).
+   */
+  finish(finish: RunFinish, options?: { readonly onlyRead?: boolean }): Promise<void>;
   /** The same without an end. */
   settle(): Promise<void>;
 }
@@ -32,18 +36,26 @@ export function firstLease(runId: string): RunLease {
 }
 
 export interface RunLogHearing {
-  /** The journal could not be written. Told once. */
-  readonly degraded: (message: string) => void;
+  /** The journal could not be written. Told once. `isLate`: the run has been answered, so it cannot be told there any more. */
+  readonly degraded: (message: string, isLate: boolean) => void;
   /** Another owner has the run. */
   readonly fenced?: () => void;
 }
 
+export interface RunLogSeams {
+  readonly journal: Journal;
+  readonly journalHealth: JournalHealth;
+}
+
 /** @param lease under which everything is written; a run that begins has its `firstLease` */
-export function createRunLog(journal: Journal, lease: RunLease, hearing: RunLogHearing): RunLog {
+export function createRunLog({ journal, journalHealth }: RunLogSeams, lease: RunLease, hearing: RunLogHearing): RunLog {
   let waiting: JournalEntry[] = [];
   const { follow, followed } = createFollowing();
-  const attempt = createAttempt(hearing);
-  let [isFlushing, isOver] = [false, false];
+  let [isFlushing, isOver, isAnswered] = [false, false, false];
+  const attempt = createAttempt(hearing, (message) => {
+    journalHealth.isSound = false;
+    hearing.degraded(message, isAnswered);
+  });
 
   async function write(durability: Durability): Promise<void> {
     const entries = waiting;
@@ -91,26 +103,31 @@ export function createRunLog(journal: Journal, lease: RunLease, hearing: RunLogH
       follow(write("lazy"));
       await followed();
     },
-    async finish(finish) {
+    async finish(finish, { onlyRead = false } = {}) {
       isOver = true;
+      isAnswered = onlyRead && journalHealth.isSound;
+      const durability = isAnswered ? "later" : "lazy";
       // All asked for in one turn, so that they share a transaction.
-      follow(write("lazy"));
-      follow(attempt(() => journal.finish(lease, finish)));
+      follow(write(durability));
+      const ended = attempt(() => journal.finish(lease, finish, durability));
+      follow(ended);
+      if (isAnswered) return;
       await followed();
+      journalHealth.isSound = await ended;
     },
   };
 }
 
 /** Tries to write; whether that went well. The first fault is told. */
-function createAttempt(hearing: RunLogHearing): (write: () => Promise<unknown>) => Promise<boolean> {
+function createAttempt({ fenced }: RunLogHearing, degraded: (message: string) => void): (write: () => Promise<unknown>) => Promise<boolean> {
   let told = false;
   return async (write) => {
     try {
       await write();
       return true;
     } catch (error) {
-      if (CallgateError.is(error) && error.code === "RUN_FENCED") hearing.fenced?.();
-      else if (!told) hearing.degraded(error instanceof Error ? error.message : String(error));
+      if (CallgateError.is(error) && error.code === "RUN_FENCED") fenced?.();
+      else if (!told) degraded(error instanceof Error ? error.message : String(error));
       told = true;
       return false;
     }

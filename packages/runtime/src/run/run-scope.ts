@@ -3,6 +3,7 @@ import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import type { JournalHealth } from "./journal-health.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { RunLog } from "./run-log.ts";
 
@@ -10,6 +11,7 @@ import type { RunLog } from "./run-log.ts";
 export interface RunSeams {
   readonly broker: Broker;
   readonly journal: Journal;
+  readonly journalHealth: JournalHealth;
   readonly blobs: Blobs;
   readonly policy: Policy;
   readonly redactor: Redactor;

@@ -10,6 +10,7 @@ import { execute } from "./execute.ts";
 import type { Executed } from "./execute.ts";
 import { finishRun, rejectRun } from "./finish-run.ts";
 import type { FinishOptions } from "./finish-run.ts";
+import { takeUntold } from "./journal-health.ts";
 import { keepLease } from "./keep-lease.ts";
 import { recordedJob } from "./recorded-job.ts";
 import type { ResumePoint } from "./resume-point.ts";
@@ -101,7 +102,7 @@ async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunSco
     try {
       const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(onOutput === undefined ? {} : { onOutput }), ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
       const compensation = await undoIfFailed(scope, request, executed);
-      return await finishRun(scope, request, { executed, report, definedBefore: (name) => earlier.definedBefore(request.principal, name), ...(compensation === undefined ? {} : { compensation }) });
+      return await finishRun(scope, request, { executed, report, definedBefore: (name) => earlier.definedBefore(request.principal, name), onlyRead: driver.replayable && executed.calls.every(({ effect }) => effect === "read"), ...(compensation === undefined ? {} : { compensation }) });
     } finally {
       release();
     }
@@ -135,12 +136,14 @@ function newScope(seams: RunSeams, request: RunRequest): RunScope {
 /** What is known of a run that is driven under this lease. */
 export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAtMs }: Pick<RunScope, "lease" | "startedAtMs">): RunScope {
   const { view, principal, lane, taskId, limits } = request;
-  const notices = createNotices(request.notices);
+  const notices = createNotices([...request.notices, ...takeUntold(seams.journalHealth)]);
   const fence = createFence();
-  const log = createRunLog(seams.journal, lease, {
-    degraded(message) {
-      notices.add(`The journal could not be written, so this run may not be explained or replayed later: ${seams.redactor.text(message)}`);
-      seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) });
+  const log = createRunLog(seams, lease, {
+    degraded(message, isLate) {
+      const clean = seams.redactor.text(message);
+      if (isLate) seams.journalHealth.untold.add(`The journal could not be written when run ${lease.runId} had been answered, so that run may not be explained or replayed later: ${clean}`);
+      else notices.add(`The journal could not be written, so this run may not be explained or replayed later: ${clean}`);
+      seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: clean });
     },
     fenced: () => fence.raise(),
   });

@@ -187,6 +187,16 @@ function entriesSuite(setUp: SetUp, openAgain: OpenAgain): void {
     await Promise.all(pending);
   });
 
+  test("shows a reader the end of a run that was not waited for, and a large value that came with it", async () => {
+    const { journal } = await setUp();
+    await journal.begin(sampleRun("r1"));
+    const large = "x".repeat(BLOB_CHARS);
+    const pending = [journal.append(leaseOf("r1"), [{ kind: "result", atMs: 5, number: 1, label: "value", value: recorded(large) }], "later"), journal.finish(leaseOf("r1"), sampleFinish(), "later")];
+    expect((await journal.readResult("acme", "r1", 1))?.value).toMatchObject({ clear: recorded(large).clear });
+    expect((await journal.readRun("acme", "r1"))?.status).toBe("completed");
+    await Promise.all(pending);
+  });
+
   test("keeps entries of many runs at once apart, each in its order", async () => {
     const { journal } = await setUp();
     const runIds = Array.from({ length: 8 }, (_, index) => `r${index}`);
