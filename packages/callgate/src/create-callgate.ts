@@ -9,7 +9,7 @@ import { createGuestChecker } from "@callgate/sandbox-process";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
-import { openJournal } from "./open-journal.ts";
+import { openJournal, ownPlacesOf } from "./open-journal.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { registeredLanguages } from "./program-languages.ts";
@@ -36,7 +36,7 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
  * Opens a gate: tools from functions, MCP servers and other sources, the TypeScript check, the embedded QuickJS sandbox,
  * the journal on SQLite or PostgreSQL. Close it when done; the process can end only then.
  *
- * Errors: `CallgateError` CONFIG_INVALID, TOOL_INVALID, TOOL_DUPLICATE, JOURNAL_*. A source that fails is no error; see
+ * Errors: `CallgateError` CONFIG_INVALID, MOUNT_REFUSED, TOOL_INVALID, TOOL_DUPLICATE, JOURNAL_*. A source that fails is no error; see
  * `Gate.problems`.
  */
 export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
@@ -46,14 +46,17 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const mcp = await serversOf(options.mcpServers ?? {}, folder);
   const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
+  const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
+  const ownPlaces = ownPlacesOf(options.journal ?? {}, { folder, stateFolder });
+  // Before the journal, so that a mount that must not be leaves nothing open.
+  const drivers = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
-  const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
   const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
-    drivers: await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ...(remote === undefined ? {} : { remote: remote.launcher }) }),
+    drivers,
     ...(scan === undefined ? {} : { scan }),
     journal,
     blobs,

@@ -6,6 +6,7 @@ import { createFileBlobs, createSqliteJournal, openMasterKey } from "@callgate/r
 import type { MasterKey } from "@callgate/runtime/journal";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { resolveReferences } from "./config/secret-references.ts";
+import { userFolders } from "./state-folder.ts";
 
 export interface OpenedJournal {
   readonly journal: Journal;
@@ -41,6 +42,12 @@ export async function openJournal(config: NonNullable<CallgateConfig["journal"]>
   const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...maxAgeMs };
   const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path), blobs, masterKey: key, clock, limits });
   return { journal, blobs, key, notices: journal.notices, secrets: [] };
+}
+
+/** What of this machine is Callgate's own, so that no program may see it: journal, keys, trust, configuration of the user, what is made again. */
+export function ownPlacesOf({ path, keyFile }: NonNullable<CallgateConfig["journal"]>, { folder, stateFolder }: Pick<JournalPlace, "folder" | "stateFolder">): readonly string[] {
+  const { state, config, cache } = userFolders();
+  return [stateFolder, state, config, cache, ...[path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
 }
 
 /** Not everybody needs it, so it is installed by those who do. */

@@ -28,6 +28,8 @@ export function allLaunchers({ container }: Pick<SandboxConfig, "container"> = {
 export interface SandboxPlace {
   /** Relative paths of mounts and wheels start here. */
   readonly folder: string;
+  /** Files and folders of Callgate, which no mount may show. */
+  readonly ownPlaces: readonly string[];
   /** Whether interpreters are worth keeping ready. */
   readonly isLongLived: boolean;
   /** The launcher of another host, where the configuration names one. */
@@ -36,17 +38,18 @@ export interface SandboxPlace {
 
 /**
  * The drivers of all programs, those that are taken first before the others. TypeScript and JavaScript run in the embedded
- * sandbox, but with the launcher `deno`, or in Node where that is asked for. Python, shell and Node run behind the launcher; where bubblewrap is not installed, no container can be had, and Deno is installed,
- * `auto` runs Python there. Only then is anything tried before the first program.
+ * sandbox, but with the launcher `deno`, or in Node where that is asked for. Python, shell and Node run behind the launcher;
+ * where bubblewrap is not installed, no container can be had, and Deno is installed, `auto` runs Python there. Only then is
+ * anything tried before the first program. Throws `CallgateError` CONFIG_INVALID, MOUNT_REFUSED.
  */
-export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, remote }: SandboxPlace): Promise<readonly SandboxDriver[]> {
+export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, ownPlaces, remote }: SandboxPlace): Promise<readonly SandboxDriver[]> {
   const config = { ...given, warm: given.warm ?? (isLongLived ? 1 : 0), ...(given.wheels === undefined ? {} : { wheels: resolve(folder, given.wheels) }) };
   if (config.launcher === "deno") return await denoDrivers(config);
   const { launcher = "auto" } = config;
   // On another host, mounts are folders of its own.
-  if (launcher === "remote") return inOrder(config, [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, config.mounts ?? [])])]);
+  if (launcher === "remote") return inOrder(config, [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, { mounts: config.mounts ?? [], ownPlaces })])]);
   const python = launcher === "auto" && !hasBubblewrap() ? await pythonInDeno(config) : [];
-  return inOrder(config, [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })))]);
+  return inOrder(config, [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, { mounts: (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })), ownPlaces })]);
 }
 
 /** The first driver of a language gets its programs. The embedded one stays: runs it began go on in it. */
@@ -112,7 +115,7 @@ function passed(names: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /** The driver of Python, shell and Node programs. The launcher is not tried before the first of them. */
-function sandboxDriver(launcher: Launcher, config: SandboxConfig, mounts: NonNullable<SandboxConfig["mounts"]>): SandboxDriver {
+function sandboxDriver(launcher: Launcher, config: SandboxConfig, { mounts, ownPlaces }: { readonly mounts: NonNullable<SandboxConfig["mounts"]> } & Pick<SandboxPlace, "ownPlaces">): SandboxDriver {
   const { processes, workspaceMiB, environment = {}, passEnvironment = [], network, maxGuests, warm = 0 } = config;
   const bounds: Partial<SandboxBounds> = { ...(processes === undefined ? {} : { processes }), ...(workspaceMiB === undefined ? {} : { workspaceMiB }) };
   return createProcessDriver({
@@ -121,6 +124,7 @@ function sandboxDriver(launcher: Launcher, config: SandboxConfig, mounts: NonNul
     warm,
     bounds,
     mounts,
+    mountRules: { ownPlaces, sockets: (config.container?.engines ?? []).map((engine) => engine.replace(/^unix:\/\//, "")) },
     ...(maxGuests === undefined ? {} : { maxGuests }),
     environment: { ...passed(passEnvironment), ...environment },
     ...(network === undefined ? {} : { network: { allow: network.allow, ...(network.unsafeRanges === undefined ? {} : { unsafeRanges: network.unsafeRanges }) } }),

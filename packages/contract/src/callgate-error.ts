@@ -21,6 +21,7 @@ export const callgateErrorCodes = {
   RUN_NOT_RESUMABLE: "The run cannot go on: it has ended, or what it needs is missing or has changed",
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
+  MOUNT_REFUSED: "A mount would give programs of a sandbox what they must not have, or cannot be made; nothing was started with it",
   DRIVER_FAILED: "A sandbox driver could not start or broke its contract",
   SESSION_ENDED: "The session has ended, or there is none of that name: its variables and files are gone",
   CHECKER_FAILED: "The checker crashed or ran out of its own bounds",

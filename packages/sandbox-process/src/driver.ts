@@ -5,6 +5,8 @@ import { runInGuest } from "./host/guest-run.ts";
 import { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 import type { GuestLanguage } from "./language/guest-language.ts";
 import type { LaunchBounds, Launcher, Mount } from "./launcher/launcher.ts";
+import { checkMounts, currentMounts } from "./mounts/check-mounts.ts";
+import type { MountRules } from "./mounts/check-mounts.ts";
 import { createNetworkPolicy } from "./network/network-policy.ts";
 import type { NetworkOptions } from "./network/network-policy.ts";
 import { createNetworkedLauncher } from "./network/networked-launcher.ts";
@@ -25,7 +27,10 @@ export interface ProcessDriverOptions {
   /** Interpreters kept ready for each language that was used. Default 1; 0 starts one for each run. */
   readonly warm?: number;
   readonly bounds?: Partial<SandboxBounds>;
+  /** What of the host programs see. Checked here and again for each guest. */
   readonly mounts?: readonly Mount[];
+  /** What must not be mounted beside what never may. */
+  readonly mountRules?: MountRules;
   /** What programs may reach. Default: nothing. */
   readonly network?: NetworkOptions;
   /** What the guests of all `languages` promise: the same program, seed, clock and completions give the same calls. Default false. */
@@ -46,7 +51,8 @@ const enforced: readonly LimitName[] = ["cpuMs", "memoryMiB", "argumentBytes", "
  * order of a real process are its own.
  *
  * `memoryMiB` bounds the data of each process, and all together where the launcher can make a control group; `stackKiB`
- * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options. The launcher is probed by the first
+ * is the operating system's. Throws `CallgateError` CONFIG_INVALID for wrong options, MOUNT_REFUSED for a mount that must
+ * not be made. The launcher is probed by the first
  * run; where it does not work, every run ends `crashed` with the reason and what to do, and none is started with less.
  */
 export function createProcessDriver(options: ProcessDriverOptions): SandboxDriver {
@@ -54,10 +60,12 @@ export function createProcessDriver(options: ProcessDriverOptions): SandboxDrive
   if (!Number.isInteger(maxGuests) || maxGuests < 1 || !Number.isInteger(warm) || warm < 0) {
     throw new CallgateError("CONFIG_INVALID", "Cannot create the process sandbox: maxGuests must be a whole number from 1 and warm one from 0");
   }
+  if (options.launcher.isElsewhere !== true) checkMounts(mounts, options.mountRules);
+  const mountsNow = (): readonly Mount[] => (options.launcher.isElsewhere === true ? mounts : currentMounts(mounts, options.mountRules));
   const launcher = options.network === undefined || options.network.allow.length === 0 ? options.launcher : createNetworkedLauncher(options.launcher, createNetworkPolicy(options.network));
   const { artifactMiB, artifacts, ...launchBounds } = { ...defaultSandboxBounds, ...options.bounds };
   const running = new Set<GuestRun>();
-  const guests = createGuests({ launcher, warm, maxGuests, bounds: launchBounds, artifacts: { artifactMiB, artifacts }, mounts, environment });
+  const guests = createGuests({ launcher, warm, maxGuests, bounds: launchBounds, artifacts: { artifactMiB, artifacts }, mountsNow, environment });
   let closing: Promise<void> | undefined;
 
   return {

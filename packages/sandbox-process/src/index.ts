@@ -19,6 +19,7 @@ export { createContainerLauncher } from "./launcher/container/container-launcher
 export type { ContainerOptions } from "./launcher/container/container-options.ts";
 export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
 export { createGuestServer } from "./remote/guest-server.ts";
+export type { MountRules } from "./mounts/check-mounts.ts";
 export type { GuestServer, GuestServerOptions } from "./remote/guest-server.ts";
 export type { RemoteOptions } from "./remote/remote-connection.ts";
 export { createRemoteLauncher } from "./remote/remote-launcher.ts";

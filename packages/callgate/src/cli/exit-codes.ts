@@ -54,5 +54,5 @@ export function exitCodeOfError(error: Pick<CallError, "code">): ExitCode {
 /** The exit code of a fault of the set-up. */
 export function exitCodeOfFault(fault: unknown): ExitCode {
   if (!CallgateError.is(fault)) return exitCodes.failed;
-  return fault.code === "USAGE" || fault.code === "CONFIG_INVALID" || fault.code === "NOT_TRUSTED" ? exitCodes.usage : exitCodes.failed;
+  return fault.code === "USAGE" || fault.code === "CONFIG_INVALID" || fault.code === "MOUNT_REFUSED" || fault.code === "NOT_TRUSTED" ? exitCodes.usage : exitCodes.failed;
 }

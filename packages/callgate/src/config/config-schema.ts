@@ -88,9 +88,9 @@ const sandbox = z.strictObject({
   processes: z.int().positive().optional().describe("Processes of one program. Default 64"),
   workspaceMiB: z.int().positive().optional().describe("Files of one program, in memory. Default 64"),
   mounts: z
-    .array(z.strictObject({ host: z.string().min(1), guest: z.string().startsWith("/"), mode: z.enum(["ro", "rw"]) }))
+    .array(z.strictObject({ host: z.string().min(1), guest: z.string().startsWith("/"), mode: z.enum(["ro", "rw", "overlay"]) }))
     .optional()
-    .describe("Folders of this machine that programs see"),
+    .describe('Folders and files of this machine that programs see: "ro" as they are, "rw" to change them, "overlay" as a copy of their own whose changes go with the program'),
   remote: z
     .strictObject({
       url: z.string().describe("tls://host:port of a host that runs callgate sandbox serve"),

@@ -19,8 +19,8 @@ export interface RunGuestOptions {
   readonly artifacts: ArtifactBounds;
 }
 
-/** A plain program's children may hold its output open; they are not waited for longer. */
-const drainMs = 100;
+/** A plain program's children may hold its output open; they are not waited for longer. What brings its own output may be slow on a busy machine. */
+const drainMs = 500;
 
 /** Runs one program in a guest of its own, which is ended with it. */
 export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): GuestRun {

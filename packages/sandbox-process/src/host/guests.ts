@@ -24,23 +24,24 @@ export interface GuestsOptions {
   readonly maxGuests: number;
   readonly bounds: Omit<LaunchBounds, "memoryMiB">;
   readonly artifacts: ArtifactBounds;
-  readonly mounts: readonly Mount[];
+  /** What a guest that starts now is given. Throws where that must not be. */
+  readonly mountsNow: () => readonly Mount[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export function createGuests({ launcher, warm, maxGuests, bounds, artifacts, mounts, environment }: GuestsOptions): Guests {
+export function createGuests({ launcher, warm, maxGuests, bounds, artifacts, mountsNow, environment }: GuestsOptions): Guests {
   const slots = createSlots(maxGuests);
-  const common = { launcher, mounts, environment, artifactMiB: artifacts.artifactMiB };
+  const common = { launcher, environment, artifactMiB: artifacts.artifactMiB };
   const pool = createGuestPool({
     warm,
     bounds: { ...bounds, memoryMiB: defaultLimits.memoryMiB },
-    start: (language, whole) => startGuest({ ...common, language, bounds: whole }),
+    start: (language, whole) => startGuest({ ...common, mounts: mountsNow(), language, bounds: whole }),
   });
   const sessions = createSessions({
     artifacts,
     async start(language, memoryMiB) {
       await ensureReady();
-      return startGuest({ ...common, language, bounds: { ...bounds, memoryMiB }, isSession: true });
+      return startGuest({ ...common, mounts: mountsNow(), language, bounds: { ...bounds, memoryMiB }, isSession: true });
     },
   });
 

@@ -11,8 +11,12 @@ export interface Mount {
   readonly host: string;
   /** Absolute path in the guest. */
   readonly guest: string;
-  /** `rw` lets a program change the host's files: only for what was made for it. */
-  readonly mode: "ro" | "rw";
+  /**
+   * `rw` lets a program change the host's files: only for what was made for it. `overlay` is a folder of which each guest
+   * sees its own copy: it can change everything, the host's files stay as they are, and the changes go with the guest.
+   * What is changed counts to `workspaceMiB` and `workspaceFiles`; where the launcher has to copy, all of the folder does.
+   */
+  readonly mode: "ro" | "rw" | "overlay";
 }
 
 /** Bounds of one guest process and everything it starts. */
@@ -61,8 +65,10 @@ export interface GuestExit {
   readonly signal: string | undefined;
   /** True when the kernel ended it for memory. */
   readonly outOfMemory: boolean;
-  /** Why it could not be started, or was lost: no end of its own. */
+  /** Why it could not be started, or was lost: no end of its own. Told to programs and models: no path of the host. */
   readonly failure?: string;
+  /** What this host's tools said about it, as they said it: for its people, never for a program or model. */
+  readonly diagnosis?: string;
 }
 
 export interface ResourceUse {
@@ -102,6 +108,8 @@ export type LauncherProbe =
  */
 export interface Launcher {
   readonly name: string;
+  /** True where guests and the files that mounts name are on another host. Default false. */
+  readonly isElsewhere?: boolean;
   /** Whom guests are on the host, where they are not the user of this process: what they are to write must be theirs. */
   readonly guestUser?: { readonly uid: number; readonly gid: number } | undefined;
   /** Resolves once, from then on from memory. */

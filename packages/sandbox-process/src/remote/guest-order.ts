@@ -19,7 +19,7 @@ export function orderOf({ command, environment, bounds, mounts, program, languag
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const modes: readonly string[] = ["ro", "rw"];
+const modes: readonly Mount["mode"][] = ["ro", "rw", "overlay"];
 const languages: readonly string[] = ["typescript", "javascript", "python", "shell"] satisfies ProgramLanguage[];
 
 /** Reads an order that anyone may have written. Throws `FrameError`. */
@@ -44,8 +44,9 @@ function parseBounds(bounds: Fields): LaunchBounds {
 
 function parseMount(value: unknown): Mount {
   const { host, guest, mode } = fieldsOf(value, "mounts");
-  if (typeof mode !== "string" || !modes.includes(mode)) throw new FrameError("a mount has no good mode");
-  return { host: plain(host), guest: plain(guest), mode: mode === "rw" ? "rw" : "ro" };
+  const known = modes.find((name) => name === mode);
+  if (known === undefined) throw new FrameError("a mount has no good mode");
+  return { host: plain(host), guest: plain(guest), mode: known };
 }
 
 function fieldsOf(value: unknown, name: string): Fields {

@@ -16,6 +16,8 @@ import { serveGuest } from "./served-guest.ts";
 import type { ServedGuest } from "./served-guest.ts";
 import { allowedMounts, defaultServerBounds, memoryOf, tooMuch } from "./server-bounds.ts";
 import type { ServerBounds } from "./server-bounds.ts";
+import { checkMounts, currentMounts } from "../mounts/check-mounts.ts";
+import type { MountRules } from "../mounts/check-mounts.ts";
 import { createWire, defaultSilenceMs, remoteProtocolVersion, textField, wholeField } from "./wire.ts";
 import type { Wire, WireFrame } from "./wire.ts";
 
@@ -31,6 +33,8 @@ export interface GuestServerOptions {
   readonly bounds?: Partial<ServerBounds>;
   /** Folders of this host that guests may be given. Default: none. */
   readonly mounts?: readonly Pick<Mount, "host" | "mode">[];
+  /** What must not be mounted beside what never may. */
+  readonly mountRules?: MountRules;
   /** Programs of this host that a guest's command may begin with, by name. Default: node. */
   readonly programs?: Readonly<Record<string, string>>;
   /** A connection that is silent for so long is taken for dead. Default 15 seconds. */
@@ -72,13 +76,15 @@ interface State {
  * launcher and `bounds`, whatever a client asks for. A guest belongs to who showed the same token or certificate and
  * knows its id; when its client is away for longer than `graceMs`, it is ended.
  *
- * Throws `CallgateError` CONFIG_INVALID for a server that would let anyone in, or speak in clear.
+ * Throws `CallgateError` CONFIG_INVALID for a server that would let anyone in, or speak in clear, MOUNT_REFUSED for one
+ * that would hand this host over by a mount.
  */
 export function createGuestServer(options: GuestServerOptions): GuestServer {
   const { tls, token, unsafePlainLoopback = false } = options;
   if (tls === undefined && !unsafePlainLoopback) throw new CallgateError("CONFIG_INVALID", "Cannot serve guests without TLS: give a certificate and a key, or unsafePlainLoopback on loopback");
   if (token === undefined && tls?.clientCa === undefined) throw new CallgateError("CONFIG_INVALID", "Cannot serve guests to everyone: give a token, or the authority of client certificates");
   if (token !== undefined && token.length < 16) throw new CallgateError("CONFIG_INVALID", "The token of a guest server needs 16 characters or more, from a random source");
+  checkMounts((options.mounts ?? []).map((mount, index) => ({ ...mount, guest: `/mount-${index}` })), options.mountRules);
   const state: State = { options, bounds: { ...defaultServerBounds, ...options.bounds }, silenceMs: options.silenceMs ?? defaultSilenceMs, guests: new Map(), over: new Set(), folder: mkdtempSync(join(tmpdir(), "callgate-serve-")) };
   const wires = new Set<Wire>();
   const accept = (socket: Duplex): void => {
@@ -184,7 +190,7 @@ function start({ options, bounds, guests, folder }: State, order: GuestOrder, fi
       command: order.command,
       environment: order.environment,
       bounds: order.bounds,
-      mounts,
+      mounts: currentMounts(mounts, options.mountRules),
       ...(file.length === 0 ? {} : { guestFile: fileFor(folder, file) }),
       ...(order.language === undefined ? {} : { language: order.language }),
       ...(order.program === undefined || program === undefined ? {} : { program: { name: order.program, file: program } }),

@@ -23,6 +23,7 @@ export function createRemoteLauncher(options: RemoteOptions): Launcher {
   }
   return {
     name: "remote",
+    isElsewhere: true,
     async probe() {
       ready ??= probe();
       const found = await ready;

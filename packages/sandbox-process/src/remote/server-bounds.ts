@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { totalmem } from "node:os";
-import { sep } from "node:path";
 import type { LaunchBounds, Mount } from "../launcher/launcher.ts";
+import { isWithin, resolvedPath } from "../mounts/resolved-path.ts";
 
 /** What all clients of a server may have. */
 export interface ServerBounds {
@@ -42,7 +42,7 @@ export function allowedMounts(allowed: readonly Pick<Mount, "host" | "mode">[], 
   const found: Mount[] = [];
   for (const mount of asked) {
     const real = realOf(mount.host);
-    const within = allowed.some(({ host, mode }) => real !== undefined && isWithin(realOf(host), real) && (mount.mode === "ro" || mode === "rw"));
+    const within = allowed.some(({ host, mode }) => real !== undefined && isWithin(resolvedPath(host), real) && (mount.mode !== "rw" || mode === "rw"));
     if (real === undefined || !within) return `it does not mount ${mount.host} (${mount.mode}) of its disk. Its person can allow it with --mount; folders of the client's machine cannot be mounted there`;
     found.push({ ...mount, host: real });
   }
@@ -55,8 +55,4 @@ function realOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isWithin(outer: string | undefined, inner: string): boolean {
-  return outer !== undefined && (inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`));
 }

@@ -1,11 +1,14 @@
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import { createGuestServer } from "@callgate/sandbox-process";
 import type { GuestServerOptions } from "@callgate/sandbox-process";
 import { resolveReferences } from "../../config/secret-references.ts";
+import { ownPlacesOf } from "../../open-journal.ts";
 import { readPem } from "../../remote-sandbox.ts";
 import { launcherNames } from "../../launcher-names.ts";
 import { launcherOf } from "../../sandbox-driver.ts";
+import { userFolders } from "../../state-folder.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -39,7 +42,7 @@ export async function serveSandboxCommand(options: ServeOptions, { terminal, sig
   const launcher = launcherOf({ launcher: sandbox });
   const probe = await launcher.probe();
   if (probe.kind === "unavailable") throw new CallgateError("DRIVER_FAILED", `The sandbox ${launcher.name} does not work here: ${probe.reason}. To do: ${probe.fix}`);
-  const server = createGuestServer({ launcher, ...identityOf(options, place), ...boundsOf(options), mounts: (options.mount ?? []).map(mountOf), unsafePlainLoopback: options.unsafePlainLoopback ?? false });
+  const server = createGuestServer({ launcher, ...identityOf(options, place), ...boundsOf(options), mounts: (options.mount ?? []).map(mountOf), mountRules: { ownPlaces: ownPlacesOf({}, { ...place, stateFolder: userFolders().state }) }, unsafePlainLoopback: options.unsafePlainLoopback ?? false });
   const { port: bound } = await server.listen({ host, port });
   terminal.err(`Programs run here under ${launcher.name}; ${options.unsafePlainLoopback === true ? "tcp" : "tls"}://${host}:${bound}\n`);
   for (const missing of probe.missing) terminal.err(`missing: ${missing}\n`);
@@ -70,5 +73,5 @@ function boundsOf({ guests, memory, grace, idle }: ServeOptions): Pick<GuestServ
 }
 
 function mountOf(text: string): NonNullable<GuestServerOptions["mounts"]>[number] {
-  return text.endsWith(":rw") ? { host: text.slice(0, -3), mode: "rw" } : { host: text, mode: "ro" };
+  return text.endsWith(":rw") ? { host: resolve(text.slice(0, -3)), mode: "rw" } : { host: resolve(text), mode: "ro" };
 }

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { chownSync, closeSync, existsSync, openSync } from "node:fs";
-import { constants } from "node:os";
+import { constants, release } from "node:os";
 import { dirname, join } from "node:path";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
@@ -12,8 +12,9 @@ import { processTree, useOf } from "../process-tree.ts";
 import { streamsOf, whenStarted } from "../started-process.ts";
 import { findControlGroups, removeStaleGroups } from "./control-group.ts";
 import type { ControlGroup, ControlGroups } from "./control-group.ts";
-import { accountFiles, descriptors, firstStage, inside, limitArguments, nobody, sandboxArguments } from "./sandbox-arguments.ts";
+import { accountFiles, descriptors, firstStage, guestStage, inside, limitArguments, nobody, sandboxArguments, stageArguments } from "./sandbox-arguments.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
+import { setupFailure } from "./setup-failure.ts";
 import { createUnnamedFile } from "./unnamed-file.ts";
 import type { UnnamedFile } from "./unnamed-file.ts";
 
@@ -111,7 +112,8 @@ async function probe(hostOf: () => Host, launch: (spec: LaunchSpec) => LaunchedG
   try {
     const bounds = { memoryMiB: 64, processes: 16, workspaceMiB: 8, workspaceFiles: 256, openFiles: 32 };
     const guest = launch({ command: ["/bin/sh", "-c", "grep -q '^Seccomp:.*2$' /proc/self/status && grep -q '^CapEff:.*0000000000000000$' /proc/self/status && for fd in /proc/$$/fd/[1-9][0-9]*; do test ! -e $fd || exit 9; done && echo ready"], environment: {}, bounds, mounts: [] });
-    const [out, problem] = await Promise.all([text(guest.stdout), text(guest.stderr), guest.exited]);
+    const [out, said, { diagnosis }] = await Promise.all([text(guest.stdout), text(guest.stderr), guest.exited]);
+    const problem = diagnosis ?? said;
     if (out.trim() !== "ready") return { kind: "unavailable", reason: `a guest could not be started: ${problem.trim().slice(0, 400) || "it said nothing"}`, fix: fixFor(problem) };
   } catch (fault) {
     return { kind: "unavailable", reason: fault instanceof Error ? fault.message : String(fault), fix: "see the reason" };
@@ -127,23 +129,22 @@ function fixFor(problem: string): string {
 
 function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const { tools, files, user } = host;
-  const { workspaceMiB, workspaceFiles } = spec.bounds;
   if (spec.door !== undefined && user !== undefined) chownSync(dirname(spec.door), user.uid, user.gid);
   const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile).replaceAll("{program}", inside.program));
-  const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", `${workspaceMiB}`, `${workspaceFiles}`, tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...limitArguments(spec.bounds, tools.prlimit), ...command];
+  const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", ...stageArguments(spec, release()), tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...guestStage, ...limitArguments(spec.bounds, tools.prlimit), ...command];
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
-  const opened = [files.seccomp.open(), files.passwd.open(), files.group.open(), ...(guestFile === undefined ? [] : [guestFile])];
+  const opened = [files.seccomp.open(), files.passwd.open(), files.group.open()];
   try {
-    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened], ...user });
+    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", ...(guestFile === undefined ? [] : [guestFile])], ...user });
     whenStarted(child, tools.unshare);
     const group = joinGroup(host, spec, child);
     // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
     const args = (child.stdio as readonly unknown[])[descriptors.arguments] as Writable;
     args.on("error", () => undefined);
     args.end(sandboxArguments(spec).join("\0"));
-    return watch(child, group);
+    return watch(child, group, spec);
   } finally {
-    for (const descriptor of opened) closeSync(descriptor);
+    for (const descriptor of [...opened, ...(guestFile === undefined ? [] : [guestFile])]) closeSync(descriptor);
   }
 }
 
@@ -159,18 +160,32 @@ function joinGroup(host: Host, { bounds }: LaunchSpec, child: ChildProcess): Con
   }
 }
 
-function watch(child: ChildProcess, group: ControlGroup | undefined): LaunchedGuest {
+/** The most that is kept of what is said while the walls are built. */
+const maxSaidChars = 4_096;
+
+function watch(child: ChildProcess, group: ControlGroup | undefined, spec: LaunchSpec): LaunchedGuest {
   const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
   const tree = (): readonly number[] => (child.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : processTree(child.pid));
+  const { stderr: setUp, ...streams } = streamsOf(child);
+  const stderr = (child.stdio as readonly unknown[])[descriptors.stderr] as Readable;
+  stderr.on("error", () => undefined);
+  let said = "";
+  setUp.on("data", (bytes: Buffer) => (said = `${said}${bytes.toString()}`.slice(0, maxSaidChars)));
+  const heard = new Promise<void>((then) => setUp.once("close", () => then()));
   let again: NodeJS.Timeout | undefined;
-  child.once("exit", (code, signal) => {
+  const end = async (code: number | null, signal: NodeJS.Signals | null): Promise<void> => {
     clearTimeout(again);
     const outOfMemory = group?.ranOutOfMemory() ?? false;
     removeSoon(group);
-    resolve({ ...exitOf(code, signal), outOfMemory });
-  });
+    // Who could say something is dead, so this is at once; the guest never had this stream.
+    await heard;
+    const failed = said !== "" && code !== 0 && code !== null;
+    resolve({ ...exitOf(code, signal), outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
+  };
+  child.once("exit", (code, signal) => void end(code, signal).catch(() => undefined));
   const guest: LaunchedGuest = {
-    ...streamsOf(child),
+    ...streams,
+    stderr,
     exited,
     use: () => group?.use() ?? useOf(tree()),
     interrupt() {

@@ -3,10 +3,11 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
+import { currentMounts } from "../../mounts/check-mounts.ts";
 import { startContainerGuest } from "./container-guest.ts";
 import { findImages, imageFor } from "./container-images.ts";
 import type { ImageSet } from "./container-images.ts";
-import { checkContainerOptions, checkMounts } from "./container-options.ts";
+import { checkContainerOptions } from "./container-options.ts";
 import type { ContainerOptions } from "./container-options.ts";
 import type { EngineKind } from "./container-request.ts";
 import { findEngine } from "./find-engine.ts";
@@ -47,7 +48,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
   function launch(spec: LaunchSpec): LaunchedGuest {
     if (host === undefined) throw new CallgateError("DRIVER_FAILED", `The sandbox ${kind} does not work here, or was not probed`);
     const { engine, images, channel } = host;
-    checkMounts(spec.mounts, [engine.client.socketPath]);
+    const mounts = currentMounts(spec.mounts, { sockets: [engine.client.socketPath] });
     const image = imageFor(images, spec.language);
     if (image === undefined) throw new CallgateError("DRIVER_FAILED", `The sandbox ${kind} has no image for ${spec.language ?? "programs"}. To do: callgate sandbox images build, or name one in sandbox.container.image`);
     if (spec.door !== undefined) openDoor(spec.door, host);
@@ -58,7 +59,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
       kind: engine.kind,
       image: image.id,
       owner,
-      spec,
+      spec: { ...spec, mounts },
       options,
       name: `callgate-${process.pid}-${Date.now().toString(36)}-${count}`,
       channelFolder: channel === "mount" ? join(folder, `${count}`) : undefined,

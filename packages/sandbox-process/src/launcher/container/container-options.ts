@@ -1,7 +1,5 @@
-import { realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { isAbsolute } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import type { Mount } from "../launcher.ts";
 
 /** How containers are made. Everything has a default but is asked of the engine, never assumed. */
 export interface ContainerOptions {
@@ -60,45 +58,4 @@ export function checkContainerOptions({ image, engines = [], labels = {}, runtim
 
 function wrong(option: string, why: string): CallgateError {
   return new CallgateError("CONFIG_INVALID", `Cannot make containers with sandbox.container.${option}: ${why}`);
-}
-
-/** Sockets that give whoever can open them the host; a folder above one does too. */
-const engineSockets = ["/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run/buildkit/buildkitd.sock", "/run/systemd/private", "/run/dbus/system_bus_socket"];
-
-/**
- * Refuses a mount that would hand the host over: an engine's socket or a folder above one, any socket, /proc, /sys, /dev.
- *
- * Looked at where links lead to. Throws `CallgateError` CONFIG_INVALID.
- */
-export function checkMounts(mounts: readonly Mount[], sockets: readonly string[] = []): void {
-  const doors = [...engineSockets, ...sockets].flatMap((socket) => [socket, resolved(socket)]);
-  for (const { host } of mounts) {
-    const place = resolved(host);
-    const door = doors.find((socket) => socket === place || socket.startsWith(place.endsWith(sep) ? place : `${place}${sep}`));
-    if (door !== undefined) throw refused(host, `${door === place ? "it is" : "there is in it"} a socket that gives whoever opens it this machine (${door})`);
-    if (["/proc", "/sys", "/dev"].some((folder) => place === folder || place.startsWith(`${folder}/`))) throw refused(host, "it is a part of the running kernel");
-    if (isSocket(place)) throw refused(host, "it is a socket: whoever opens it speaks to a process of this machine");
-  }
-}
-
-function refused(host: string, why: string): CallgateError {
-  return new CallgateError("CONFIG_INVALID", `Cannot mount ${host} into a sandbox: ${why}. Mount the folder that holds the files a program needs, and nothing above it`);
-}
-
-/** Where a path leads; of what is not there, where its folder leads. */
-function resolved(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(resolved(folder), path.slice(folder.length).replace(/^\/+/, ""));
-  }
-}
-
-function isSocket(path: string): boolean {
-  try {
-    return statSync(path).isSocket();
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { doorPath } from "../launcher.ts";
-import type { LaunchBounds, LaunchSpec } from "../launcher.ts";
+import type { LaunchBounds, LaunchSpec, Mount } from "../launcher.ts";
 import type { ContainerOptions } from "./container-options.ts";
 
 /** Which of the two engines answers: they differ in what tmpfs options they take. */
@@ -19,15 +19,17 @@ const slackMiB = 64;
 /** The first shell, and what carries frames where that goes through the engine. */
 const extraProcesses = 6;
 
-const inside = { workspace: "/workspace", channel: "/run/callgate", guestFile: "/run/callgate/guest" } as const;
+const inside = { workspace: "/workspace", channel: "/run/callgate", guestFile: "/run/callgate/guest", overlays: "/run/callgate-overlays" } as const;
 
-/** Places a program can write, each with its part of the bound on bytes and files. */
-const writable: readonly { readonly place: string; readonly part: number }[] = [
-  { place: inside.workspace, part: 3 / 4 },
-  { place: "/tmp", part: 1 / 8 },
-  { place: "/var/tmp", part: 1 / 16 },
-  { place: "/dev/shm", part: 1 / 16 },
-];
+/** Places a program can write, each with its part of the bound on bytes and files: the workspace shares its own with overlays. */
+function writablePlaces(mounts: readonly Mount[]): readonly { readonly place: string; readonly part: number }[] {
+  const large = [...(mounts.some(({ guest }) => guest === inside.workspace) ? [] : [inside.workspace]), ...overlaysOf(mounts).map(({ guest }) => guest)];
+  return [...large.map((place) => ({ place, part: 3 / 4 / large.length })), { place: "/tmp", part: 1 / 8 }, { place: "/var/tmp", part: 1 / 16 }, { place: "/dev/shm", part: 1 / 16 }];
+}
+
+function overlaysOf(mounts: readonly Mount[]): readonly Mount[] {
+  return mounts.filter(({ mode }) => mode === "overlay");
+}
 
 /** One tmpfs that is made as a volume, since this engine's own tmpfs mounts know no bound on files. */
 export interface WritableVolume {
@@ -88,27 +90,33 @@ export function containerRequest({ kind, image, owner, spec, options, channelFol
       // What a program prints goes to us alone; an engine's log would fill the host's disk with it.
       LogConfig: { Type: "none" },
       RestartPolicy: { Name: "no" },
-      Tmpfs: { ...(kind === "docker" ? dockerTmpfs(bounds) : podmanTmpfs), ...(channelFolder === undefined && kind === "docker" ? { [inside.channel]: `rw,nosuid,nodev,noexec,size=4m,${owned}` } : {}) },
+      Tmpfs: { ...(kind === "docker" ? dockerTmpfs(spec) : podmanTmpfs), ...(channelFolder === undefined && kind === "docker" ? { [inside.channel]: `rw,nosuid,nodev,noexec,size=4m,${owned}` } : {}) },
       Binds: volumes.map(({ name, place }) => `${name}:${place}:rw`),
-      Mounts: [...(channelFolder === undefined ? [] : [bind(channelFolder, inside.channel, true)]), ...(spec.door === undefined ? [] : [bind(spec.door, doorPath, false)]), ...spec.mounts.map(({ host, guest, mode }) => bind(host, guest, mode === "ro"))],
+      Mounts: [...(channelFolder === undefined ? [] : [bind(channelFolder, inside.channel, true)]), ...(spec.door === undefined ? [] : [bind(spec.door, doorPath, false)]), ...mountsOf(spec)],
     },
   };
 }
 
+/** What is shown as it is. Of an overlay the copy is made inside, so that it is bounded like everything a program writes. */
+function mountsOf({ mounts }: LaunchSpec): readonly object[] {
+  const shown = mounts.filter(({ mode }) => mode !== "overlay").map(({ host, guest, mode }) => bind(host, guest, mode === "ro"));
+  return [...shown, ...overlaysOf(mounts).map(({ host }, index) => bind(host, `${inside.overlays}/${index}`, true))];
+}
+
 /** What Podman has to make as volumes: its tmpfs mounts take neither an owner nor a bound on files. */
-export function writableVolumes(kind: EngineKind, bounds: LaunchBounds, isShared: boolean): readonly WritableVolume[] {
+export function writableVolumes(kind: EngineKind, spec: LaunchSpec, isShared: boolean): readonly WritableVolume[] {
   if (kind === "docker") return [];
   const channel = isShared ? [] : [{ place: inside.channel, bytes: 4 * mebibyte, files: 16 }];
   // `size` would be read as a quota of the disk; blocks are pages of 4 KiB.
-  return [...shares(bounds), ...channel].map(({ place, bytes, files }) => ({ place, options: `nr_blocks=${Math.ceil(bytes / 4_096)},nr_inodes=${files},${owned}` }));
+  return [...shares(spec), ...channel].map(({ place, bytes, files }) => ({ place, options: `nr_blocks=${Math.ceil(bytes / 4_096)},nr_inodes=${files},${owned}` }));
 }
 
-function dockerTmpfs(bounds: LaunchBounds): Record<string, string> {
-  return Object.fromEntries(shares(bounds).map(({ place, bytes, files }) => [place, `rw,nosuid,nodev,${place === "/dev/shm" ? "noexec" : "exec"},size=${bytes},nr_inodes=${files},${owned}`]));
+function dockerTmpfs(spec: LaunchSpec): Record<string, string> {
+  return Object.fromEntries(shares(spec).map(({ place, bytes, files }) => [place, `rw,nosuid,nodev,${place === "/dev/shm" ? "noexec" : "exec"},size=${bytes},nr_inodes=${files},${owned}`]));
 }
 
-function shares({ workspaceMiB, workspaceFiles }: LaunchBounds): readonly { readonly place: string; readonly bytes: number; readonly files: number }[] {
-  return writable.map(({ place, part }) => ({ place, bytes: Math.ceil(workspaceMiB * part * 256) * 4_096, files: Math.max(16, Math.ceil(workspaceFiles * part)) }));
+function shares({ bounds: { workspaceMiB, workspaceFiles }, mounts }: LaunchSpec): readonly { readonly place: string; readonly bytes: number; readonly files: number }[] {
+  return writablePlaces(mounts).map(({ place, part }) => ({ place, bytes: Math.ceil(workspaceMiB * part * 256) * 4_096, files: Math.max(16, Math.ceil(workspaceFiles * part)) }));
 }
 
 /** Podman makes this writable, without a bound, where it makes a root read-only. */
@@ -143,10 +151,13 @@ const tellMemory = 'for f in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cg
  */
 function bootScript(isShared: boolean): string {
   const at = inside.channel;
-  const begin = 'ulimit -d "$1" || exit 125; shift;';
-  if (isShared) return `${begin} (exec </dev/null 3<${at}/commands 4>${at}/frames >${at}/stdout 2>${at}/stderr 5>${at}/opened; exec 5>&-; exec env -i "$@"); code=$?; { ${tellMemory} } >${at}/last; exit $code`;
-  return `${begin} heard=; trap heard=1 ${heardSignal}; umask 077; n=$1; shift; : >${at}/guest; while [ "$n" -gt 0 ]; do printf %s "$1" >>${at}/guest; shift; n=$((n-1)); done; mkfifo ${at}/commands ${at}/frames || exit 125; (exec </dev/null 3<${at}/commands 4>${at}/frames; umask 022; exec env -i "$@"); code=$?; i=0; while [ -z "$heard" ] && [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done; exit $code`;
+  const begin = 'ulimit -d "$1" || exit 125; overlays="$2"; shift 2;';
+  if (isShared) return `${begin} (exec </dev/null 3<${at}/commands 4>${at}/frames >${at}/stdout 2>${at}/stderr 5>${at}/opened; exec 5>&-; ${copyOverlays} exec env -i "$@"); code=$?; { ${tellMemory} } >${at}/last; exit $code`;
+  return `${begin} heard=; trap heard=1 ${heardSignal}; umask 077; n=$1; shift; : >${at}/guest; while [ "$n" -gt 0 ]; do printf %s "$1" >>${at}/guest; shift; n=$((n-1)); done; mkfifo ${at}/commands ${at}/frames || exit 125; (exec </dev/null 3<${at}/commands 4>${at}/frames; umask 022; ${copyOverlays} exec env -i "$@"); code=$?; i=0; while [ -z "$heard" ] && [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done; exit $code`;
 }
+
+/** Run as the guest's user, with the guest's own error output: what cannot be copied is said there, and nothing is started. */
+const copyOverlays = `keep=; if cp --version 2>/dev/null | grep -q GNU; then keep=--preserve=mode,timestamps; fi; i=0; while [ "$i" -lt "$overlays" ]; do cp -RP $keep -- ${inside.overlays}/$i/. "$1" 2>/dev/null || { echo "the overlay $1 had to be copied, and could not: it is larger than its part of sandbox.workspaceMiB, or holds files that programs cannot read" >&2; exit 125; }; shift; i=$((i+1)); done;`;
 
 /**
  * Carries frames between the pipes inside and an exec, whose input are commands and whose output are frames. It ends with
@@ -163,7 +174,8 @@ const pieceChars = 30_000;
 function bootArguments(spec: LaunchSpec, isShared: boolean): readonly string[] {
   const variables = { HOME: inside.workspace, PATH: guestPath, LANG: "C.UTF-8", TZ: "UTC", TMPDIR: "/tmp", ...spec.environment };
   const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile).replaceAll("{program}", spec.program?.name ?? "{program}"));
-  return ["sh", `${(spec.bounds.memoryMiB + (spec.bounds.reservedMiB ?? 0)) * 1024}`, ...(isShared ? [] : guestPieces(spec.guestFile)), ...Object.entries(variables).map(([name, value]) => `${name}=${value}`), ...command];
+  const overlays = overlaysOf(spec.mounts).map(({ guest }) => guest);
+  return ["sh", `${(spec.bounds.memoryMiB + (spec.bounds.reservedMiB ?? 0)) * 1024}`, `${overlays.length}`, ...(isShared ? [] : guestPieces(spec.guestFile)), ...overlays, ...Object.entries(variables).map(([name, value]) => `${name}=${value}`), ...command];
 }
 
 function guestPieces(file: URL | undefined): readonly string[] {
