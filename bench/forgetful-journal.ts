@@ -11,6 +11,8 @@ export const forgetfulJournal: Journal = {
   renew: nothing,
   suspend: nothing,
   claim: nothing,
+  claimEnded: async () => ({ kind: "open" }),
+  release: nothing,
   signal: async (_tenant, _runId, signal) => ({ kind: "kept", signal }),
   readSignals: empty,
   reserveEffect: async () => ({ kind: "reserved" }),

@@ -19,6 +19,7 @@ export const callgateErrorCodes = {
   RUN_NOT_FOUND: "No run of that id is visible to the caller",
   RUN_FENCED: "Another owner has taken the run over; what was to be written was not written, and the run goes on there",
   RUN_NOT_RESUMABLE: "The run cannot go on: it has ended, or what it needs is missing or has changed",
+  RUN_HELD: "Another process is undoing what the run did; nothing is undone twice",
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
   MOUNT_REFUSED: "A mount would give programs of a sandbox what they must not have, or cannot be made; nothing was started with it",

@@ -60,6 +60,15 @@ export interface ClaimOptions {
   readonly leaseMs: number;
 }
 
+/** The process that undoes what an ended run did. */
+export interface RunHolder {
+  readonly pid: number;
+  /** False: on another machine, or in another container. */
+  readonly isHere: boolean;
+  /** Until then nobody else takes the run, in milliseconds since the epoch; it is moved on while the process lives. */
+  readonly untilMs: number;
+}
+
 /** The one write that an idempotency key stands for, over all runs of a tenant. */
 export interface EffectClaim {
   readonly tenant: string;
@@ -77,6 +86,8 @@ export interface RecordedEffect {
   readonly argsDigest: Digest;
   /** Absent while it is under way, or was when its process was lost. */
   readonly outcome?: OutcomeKind;
+  /** True once its run was pruned: only that it happened is known, and nobody can settle it here any more. */
+  readonly isPruned?: boolean;
   /** The last that is known: of the call's end, its late result, or a resolution. */
   readonly effectStatus: EffectStatus;
   readonly result?: RecordedValue;

@@ -73,6 +73,7 @@ export type {
 export type { Blobs } from "./blobs.ts";
 export type {
   ClaimedRun,
+  EndedClaim,
   DeliveredCall,
   Durability,
   Journal,
@@ -94,6 +95,7 @@ export type {
   Queue,
   RecordedEffect,
   RunHint,
+  RunHolder,
   RunLease,
   RunSignal,
   RunWait,

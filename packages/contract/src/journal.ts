@@ -2,7 +2,7 @@ import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
-import type { ClaimOptions, EffectClaim, EffectReservation, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
+import type { ClaimOptions, EffectClaim, EffectReservation, RunHolder, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
@@ -122,13 +122,17 @@ export type DeliveredCall =
 
 /**
  * A run that is now ours. `due`: it was suspended and can go on (or was named). `taken_over`: it ran, and its owner has
- * lost it: the lease is over, or the process is known to be dead.
+ * lost it: the lease is over, or the process is known to be dead. `undoing`: it has ended, and so has the process that was
+ * undoing what it did; whoever gets it finishes that and calls `release`.
  */
 export interface ClaimedRun {
   readonly lease: RunLease;
   readonly run: RunRecord;
-  readonly reason: "due" | "taken_over";
+  readonly reason: "due" | "taken_over" | "undoing";
 }
+
+/** Of an ended run. `held`: another process undoes what it did. `open`: it has not ended, or goes on once it is taken over. */
+export type EndedClaim = { readonly kind: "claimed"; readonly lease: RunLease; readonly run: RunRecord } | { readonly kind: "held"; readonly holder: RunHolder } | { readonly kind: "open" };
 
 export interface RunFilter {
   readonly tenant: string;
@@ -143,6 +147,8 @@ export interface PruneOptions {
   readonly olderThanMs?: number;
   /** Oldest ended runs are removed until the journal is below this. */
   readonly maxBytes?: number;
+  /** Idempotency keys whose runs were removed before this are forgotten too. Without it none is. */
+  readonly keysOlderThanMs?: number;
 }
 
 /**
@@ -171,22 +177,33 @@ export interface Journal {
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
   /** Default durability: `lazy`. */
   finish(lease: RunLease, finish: RunFinish, durability?: Durability): Promise<void>;
-  /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended or finished. */
+  /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended, finished or released. */
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   /**
    * Writes a `suspended` entry and gives the run up. A signal that one of the waits is for and that came before, or at
    * the same time, makes it due at once: no wake-up is lost.
    */
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
-  /** Of several at once exactly one gets the run. The oldest that is due comes first. Undefined: none can go on. */
+  /**
+   * Of several at once exactly one gets the run. The oldest that is due comes first; `undoing` only where no run is named.
+   * Undefined: none can go on.
+   */
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
+  /**
+   * Takes a run that has ended, to undo what it did: of several at once one gets it, at the next epoch, and it is nobody
+   * else's until `release`, or until the lease is over and another claims it. RUN_NOT_FOUND.
+   */
+  claimEnded(tenant: string, runId: string, options: { readonly leaseMs: number }): Promise<EndedClaim>;
+  /** Gives a run back that was claimed to undo what it did. RUN_FENCED once it is another's, or was given back. */
+  release(lease: RunLease): Promise<void>;
   /** Keeps what was said to a run and makes it due if it waits for that. RUN_NOT_FOUND; JSON-safe. */
   signal(tenant: string, runId: string, signal: RunSignal): Promise<SignalReceipt>;
   /** In the order in which they were kept; clear values with `clear`. */
   readSignals(tenant: string, runId: string, options?: { readonly clear?: boolean }): Promise<readonly RunSignal[]>;
   /**
    * Takes the idempotency key for a write that is about to take place; on disk when it resolves. A key whose earlier
-   * write is known to have changed nothing is free again; the same call may take its own key again.
+   * write is known to have changed nothing is free again; the same call may take its own key again. A key outlives its
+   * run: once that was pruned, what is left of the write is its outcome and effect, without a result.
    */
   reserveEffect(lease: RunLease, claim: EffectClaim): Promise<EffectReservation>;
   /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */

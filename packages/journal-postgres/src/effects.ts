@@ -1,5 +1,5 @@
-import type { Digest, EffectClaim, EffectStatus, RunLease } from "@callgate/contract";
-import { assertPlain, givenUpError, notFoundError } from "@callgate/runtime/journal-parts";
+import type { EffectClaim, JournalEntry, RunLease } from "@callgate/contract";
+import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect } from "@callgate/runtime/journal-parts";
 import type { EffectHolder } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
 import { assertOurs } from "./run-writes.ts";
@@ -12,8 +12,15 @@ with run as (
 insert into callgate.effects (tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest)
 select run.tenant, $4, run.user_id, $1, $5, $6, $7 from run on conflict (tenant, idempotency_key) do nothing returning 1`;
 
-const lastSettled = `
-select body from callgate.entries where run_id = $1 and seq = $2 and kind in ('call-ended', 'call-late', 'call-resolved') order by position desc limit 1`;
+const settling = "select body from callgate.entries where run_id = $1 and seq = $2 and kind in ('call-ended', 'call-late', 'call-resolved') order by position";
+
+type Settled = NonNullable<EffectHolder["settled"]>;
+
+/** What the record of its run says of a write. */
+async function settledBy(query: Query, { runId, seq }: EffectHolder): Promise<Settled> {
+  const rows = await query(settling, [runId, seq]);
+  return settledEffect(rows.map((row) => JSON.parse(String(row["body"])) as JournalEntry));
+}
 
 /** Takes the key of a write. The holder when it is another call's and its write may have changed something. */
 export async function reserveEffect(database: Database, lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined> {
@@ -33,13 +40,22 @@ async function lookCloser(query: Query, lease: RunLease, { tenant, idempotencyKe
   const run = await assertOurs(query, lease, "for share of r");
   if (run["tenant"] !== tenant) throw notFoundError(lease.runId);
   if (run["status"] === "suspended") throw givenUpError(lease, "suspended");
-  const [row] = await query("select run_id, call_id, seq, args_digest from callgate.effects where tenant = $1 and idempotency_key = $2 for update", [tenant, idempotencyKey]);
+  const [row] = await query("select run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and idempotency_key = $2 for update", [tenant, idempotencyKey]);
   if (row === undefined) return "gone";
-  const holder: EffectHolder = { runId: String(row["run_id"]), callId: String(row["call_id"]), seq: Number(row["seq"]), argsDigest: row["args_digest"] as Digest };
-  if (holder.runId === lease.runId && holder.callId === callId) return "reserved";
-  const [settled] = await query(lastSettled, [holder.runId, holder.seq]);
-  const isFree = settled !== undefined && (JSON.parse(String(settled["body"])) as { readonly effectStatus: EffectStatus }).effectStatus === "none";
-  if (!isFree) return holder;
+  const holder = holderOf(row);
+  if (holder.runId === lease.runId && holder.callId === callId && holder.settled === undefined) return "reserved";
+  const { effectStatus } = holder.settled ?? (await settledBy(query, holder));
+  if (effectStatus !== "none") return holder;
   await query("update callgate.effects set user_id = $3, run_id = $4, call_id = $5, seq = $6, args_digest = $7 where tenant = $1 and idempotency_key = $2", [tenant, idempotencyKey, String(run["user_id"]), lease.runId, callId, seq, argsDigest]);
   return "reserved";
+}
+
+/** Inside the transaction that removes runs: keeps of their keys that their writes took place, or may have. */
+export async function outliveRuns(query: Query, runIds: readonly string[], now: number | null): Promise<void> {
+  const rows = await query("select run_id, call_id, seq, args_digest, settled from callgate.effects where run_id = any ($1::text[]) and pruned_at_ms is null", [runIds]);
+  for (const holder of rows.map(holderOf)) {
+    const settled = await settledBy(query, holder);
+    if (settled.effectStatus === "none") await query("delete from callgate.effects where run_id = $1 and call_id = $2 and pruned_at_ms is null", [holder.runId, holder.callId]);
+    else await query("update callgate.effects set settled = $3, pruned_at_ms = callgate.now_ms($4) where run_id = $1 and call_id = $2 and pruned_at_ms is null", [holder.runId, holder.callId, JSON.stringify(settled), now]);
+  }
 }

@@ -1,5 +1,5 @@
 import type { ClaimedRun, ClaimOptions, RunLease, RunSignal, RunWait, Suspension } from "@callgate/contract";
-import { eraseWait, fencedError, givenUpError, isAnswered, notFoundError, prepareEntry, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn, waitsPlace } from "@callgate/runtime/journal-parts";
+import { eraseWait, givenUpError, isAnswered, lostError, notFoundError, prepareEntry, reasonOf, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn, waitsPlace } from "@callgate/runtime/journal-parts";
 import type { SignalName } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
@@ -25,15 +25,16 @@ with found as materialized (
   where ($1::text is null or run_id = $1) and ($2::text is null or tenant = $2) and (
     (status = 'suspended' and ($1::text is not null or due_at_ms <= callgate.now_ms($3)))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= callgate.now_ms($3) or owner = any ($4::text[])))
+    or (undoing and $1::text is null and (lease_until_ms <= callgate.now_ms($3) or owner = any ($4::text[])))
   )
   order by case when status = 'suspended' then due_at_ms else lease_until_ms end limit 1 for update skip locked
 )
-update callgate.runs r set status = 'running', epoch = epoch + 1, owner = $5, lease_until_ms = callgate.now_ms($3) + $6,
+update callgate.runs r set status = case when r.undoing then r.status else 'running' end, epoch = epoch + 1, owner = $5, lease_until_ms = callgate.now_ms($3) + $6,
   waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
 from found where r.run_id = found.run_id
 returning r.run_id, r.tenant, r.epoch, found.status as was`;
 
-const renewRun = "update callgate.runs set lease_until_ms = callgate.now_ms($3) + $4 where run_id = $1 and epoch = $2 and status = 'running' returning 1";
+const renewRun = "update callgate.runs set lease_until_ms = callgate.now_ms($3) + $4 where run_id = $1 and epoch = $2 and (status = 'running' or undoing) returning 1";
 
 const suspendRun = `
 update callgate.runs set status = 'suspended', owner = null, lease_until_ms = null, waits = $2, waits_sealed = $3, wake_at_ms = $4::float8,
@@ -52,7 +53,7 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
     keep,
     renew: (lease, leaseMs) =>
       writes.after(lease.runId, async () => {
-        if (!(await keep(lease, leaseMs))) throw await lostError(database.read, lease);
+        if (!(await keep(lease, leaseMs))) throw await whyLost(database.read, lease);
       }),
     suspend: (lease, { atMs, waits, wakeAtMs }) =>
       writes.after(lease.runId, async () => {
@@ -76,7 +77,7 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
       if (row === undefined) return undefined;
       const claimed = String(row["run_id"]);
       writes.forget(claimed);
-      return { lease: { runId: claimed, epoch: Number(row["epoch"]) }, tenant: String(row["tenant"]), reason: row["was"] === "suspended" ? "due" : "taken_over" };
+      return { lease: { runId: claimed, epoch: Number(row["epoch"]) }, tenant: String(row["tenant"]), reason: reasonOf(row["was"]) };
     },
     async signal({ tenant, runId }, signal) {
       const [found] = await database.read("select k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.tenant = $1 and r.run_id = $2", [tenant, runId]);
@@ -112,8 +113,8 @@ async function saidTo(query: Query, runId: string): Promise<(SignalName & { read
   return rows.map((row: SqlRow) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : textColumn(row, "key"), position: Number(row["position"]) }));
 }
 
-async function lostError(query: Query, lease: RunLease): Promise<Error> {
+/** Why a lease is no lease any more. */
+export async function whyLost(query: Query, lease: RunLease): Promise<Error> {
   const row = (await query("select epoch, status from callgate.runs where run_id = $1", [lease.runId]))[0];
-  if (row === undefined) return notFoundError(lease.runId);
-  return row["epoch"] === lease.epoch ? givenUpError(lease, String(row["status"])) : fencedError(lease, Number(row["epoch"]));
+  return row === undefined ? notFoundError(lease.runId) : lostError(lease, row);
 }

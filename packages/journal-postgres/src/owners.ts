@@ -6,9 +6,10 @@ import type { JournalTime } from "./journal-time.ts";
 /** This process as a driver of runs, and what it knows of the others. */
 export interface Owners {
   readonly ownerId: string;
+  readonly machine: string;
   /** Writes our row, once. */
   register(): Promise<void>;
-  /** Ids of owners with running runs that can no longer drive them: dead on this machine, or silent elsewhere. */
+  /** Ids of owners that can no longer drive the runs they drive, or undo those they undo: dead on this machine, or silent elsewhere. */
   dead(): Promise<readonly string[]>;
   beat(): Promise<void>;
   leave(): Promise<void>;
@@ -20,6 +21,7 @@ export function createOwners(database: Database, time: JournalTime): Owners {
   let registered: Promise<unknown> | undefined;
   return {
     ownerId,
+    machine: self.machine,
     async register() {
       registered ??= database.query("full", "insert into callgate.owners values ($1, $2, $3, $4, callgate.now_ms($5), callgate.now_ms($5)) on conflict do nothing", [ownerId, self.machine, self.pid, self.processStart ?? null, time.given()]);
       try {
@@ -30,7 +32,7 @@ export function createOwners(database: Database, time: JournalTime): Owners {
       }
     },
     async dead() {
-      const rows = await database.read("select o.*, callgate.now_ms($1) as now from callgate.owners o where owner_id in (select owner from callgate.runs where status = 'running')", [time.given()]);
+      const rows = await database.read("select o.*, callgate.now_ms($1) as now from callgate.owners o where owner_id in (select owner from callgate.runs where status = 'running' union all select owner from callgate.runs where undoing)", [time.given()]);
       return rows.filter((row) => row["owner_id"] !== ownerId && !ownerLives(ownerOf(row), self, Number(row["now"]))).map((row) => String(row["owner_id"]));
     },
     async beat() {

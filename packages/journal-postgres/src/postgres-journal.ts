@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
-import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, recordedEffect } from "@callgate/runtime/journal-parts";
+import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, defaultMaxKeyAgeMs, notFoundError, recordedEffect } from "@callgate/runtime/journal-parts";
 import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
 import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
@@ -16,6 +16,8 @@ import { createReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { createRunWrites } from "./run-writes.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
+import { createUndoClaims } from "./undo-claims.ts";
+import type { UndoClaims } from "./undo-claims.ts";
 
 export interface PostgresJournalOptions {
   /** `postgres://user:password@host/database`. Never shown in an error. */
@@ -32,6 +34,8 @@ export interface PostgresJournalOptions {
   readonly blobBytes?: number;
   /** Runs that ended longer ago are removed. Default 30 days. */
   readonly maxAgeMs?: number;
+  /** Idempotency keys outlive their runs by this. Default 400 days. */
+  readonly maxKeyAgeMs?: number;
   /** Connections of this process for each of the two kinds of commit. Default 5. */
   readonly connections?: number;
 }
@@ -46,6 +50,7 @@ interface Parts {
   readonly reads: Reads;
   readonly writes: RunWrites;
   readonly leases: Leases;
+  readonly undoClaims: UndoClaims;
   readonly held: HeldLeases;
   readonly owners: Owners;
 }
@@ -74,9 +79,12 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
   const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024 };
   const writes = createRunWrites(seams);
   const leases = createLeases(seams, writes);
-  const parts: Parts = { seams, reads: createReads(seams), writes, leases, owners, held: createHeldLeases(clock, () => beat(parts)) };
+  const parts: Parts = { seams, reads: createReads(seams), writes, leases, undoClaims: createUndoClaims(seams, writes), owners, held: createHeldLeases(clock, () => beat(parts)) };
   const now = async (): Promise<number> => Number((await database.read("select callgate.now_ms($1) as now", [time.given()]))[0]?.["now"]);
-  const housekeeper = createHousekeeper(async () => prune(seams, { olderThanMs: (await now()) - (options.maxAgeMs ?? 30 * 24 * 3_600_000) }));
+  const housekeeper = createHousekeeper(async () => {
+    const nowMs = await now();
+    await prune(seams, { olderThanMs: nowMs - (options.maxAgeMs ?? 30 * 24 * 3_600_000), keysOlderThanMs: nowMs - (options.maxKeyAgeMs ?? defaultMaxKeyAgeMs) });
+  });
   let isClosed = false;
   const guard = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     if (isClosed) throw new CallgateError("CLOSED", `${what}: the journal was closed`);
@@ -116,8 +124,10 @@ async function beat({ owners, held, leases }: Parts): Promise<void> {
 
 type Guard = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
-function writing({ seams, reads, writes, leases, held }: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "renew" | "suspend" | "claim" | "signal" | "reserveEffect"> {
+function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
+  const { seams, reads, writes, leases, held } = parts;
   return {
+    ...undoing(parts, guard),
     begin: (run, begin) =>
       guard(`Cannot begin run ${run.runId}`, async () => {
         assertNames(run);
@@ -162,6 +172,26 @@ function writing({ seams, reads, writes, leases, held }: Parts, guard: Guard, ru
       guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
         const holder = await writes.after(lease.runId, () => reserveEffect(seams.database, lease, claim));
         return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await reads.readSettled(claim.tenant, holder.runId, holder.seq)) };
+      }),
+  };
+}
+
+/** Ended runs, taken to undo what they did and given back. */
+function undoing({ reads, undoClaims, held }: Parts, guard: Guard): Pick<Journal, "claimEnded" | "release"> {
+  return {
+    claimEnded: (tenant, runId, { leaseMs }) =>
+      guard(`Cannot claim run ${runId}`, async () => {
+        const claim = await undoClaims.claim({ tenant, runId }, leaseMs);
+        if (claim.kind !== "claimed") return claim;
+        held.hold(claim.lease, leaseMs);
+        const run = await reads.readRun(tenant, runId);
+        if (run === undefined) throw notFoundError(runId);
+        return { ...claim, run };
+      }),
+    release: (lease) =>
+      guard(`Cannot give run ${lease.runId} back`, async () => {
+        await undoClaims.release(lease);
+        held.release(lease);
       }),
   };
 }

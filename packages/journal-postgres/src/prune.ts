@@ -1,12 +1,15 @@
 import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
 import { notFoundError } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
+import { outliveRuns } from "./effects.ts";
+import type { JournalTime } from "./journal-time.ts";
 import type { Owners } from "./owners.ts";
 
 export interface PruneSeams {
   readonly database: Database;
   readonly blobs: Blobs;
   readonly owners: Owners;
+  readonly time: JournalTime;
 }
 
 interface BlobRef {
@@ -19,9 +22,10 @@ const CHUNK_RUNS = 50;
 
 /**
  * Removes ended runs, oldest first: those that ended before `olderThanMs`, then as many as it takes to be below
- * `maxBytes` (rows and blobs). The server gives the space back to itself with its next vacuum.
+ * `maxBytes` (rows and blobs). The server gives the space back to itself with its next vacuum. Of the idempotency keys of
+ * a removed run it is kept that their writes took place, or may have.
  */
-export async function prune(seams: PruneSeams, { olderThanMs, maxBytes }: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
+export async function prune(seams: PruneSeams, { olderThanMs, maxBytes, keysOlderThanMs }: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
   const before = await journalBytes(seams.database);
   let runs = 0;
   for (let removed = 1; olderThanMs !== undefined && removed > 0; runs += removed) removed = await removeChunk(seams, olderThanMs, CHUNK_RUNS);
@@ -29,6 +33,7 @@ export async function prune(seams: PruneSeams, { olderThanMs, maxBytes }: PruneO
     const limit = await runsOverSize(seams.database, maxBytes);
     removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
   }
+  if (keysOlderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.effects where pruned_at_ms < $1", [keysOlderThanMs]);
   // A blob that no run names is left alone for a day: its entry may be on its way.
   if (runs > 0) await seams.database.query("lazy", "delete from callgate.blobs b where put_at < clock_timestamp() - interval '1 day' and not exists (select 1 from callgate.blob_refs r where r.tenant = b.tenant and r.digest = b.digest)");
   return { runs, bytes: Math.max(0, before - (await journalBytes(seams.database))) };
@@ -51,17 +56,18 @@ async function runsOverSize(database: Database, maxBytes: number): Promise<numbe
   return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
 }
 
-async function removeChunk({ database, blobs, owners }: PruneSeams, endedBefore: number, limit: number): Promise<number> {
+async function removeChunk({ database, blobs, owners, time }: PruneSeams, endedBefore: number, limit: number): Promise<number> {
   const dead = await owners.dead();
   const removed = await database.transact("lazy", async (query) => {
     const rows = await query(
       `select run_id from callgate.runs
-       where coalesce(ended_at_ms, started_at_ms) < $1 and status <> 'suspended' and (status <> 'running' or owner = any ($2::text[]))
+       where coalesce(ended_at_ms, started_at_ms) < $1 and status <> 'suspended' and not undoing and (status <> 'running' or owner = any ($2::text[]))
        order by coalesce(ended_at_ms, started_at_ms), ordinal limit $3 for update skip locked`,
       [endedBefore, dead, limit],
     );
     const runIds = rows.map((row) => String(row["run_id"]));
     const refs = await takeRefs(query, runIds);
+    await outliveRuns(query, runIds, time.given());
     await query("delete from callgate.runs where run_id = any ($1::text[])", [runIds]);
     await query("delete from callgate.owners where closed_at_ms is not null and owner_id not in (select owner from callgate.runs where owner is not null)");
     return { runs: runIds.length, refs };

@@ -123,4 +123,17 @@ create table callgate.blobs (
 create function callgate.now_ms(given double precision) returns double precision language sql volatile as
   $$ select coalesce(given, floor(extract(epoch from clock_timestamp()) * 1000)) $$;
 `,
+  `
+-- true while a process has the ended run to undo what it did; owner and lease are then that process's
+alter table callgate.runs add column undoing boolean not null default false;
+create index runs_undoing on callgate.runs (owner) where undoing;
+-- what is open is few, and listed with every look at the questions
+create index runs_open on callgate.runs (tenant, status, started_at_ms desc, ordinal desc) where status in ('running', 'suspended');
+
+-- a key outlives its run: what became of the write is then in settled, JSON without its values
+alter table callgate.effects drop constraint effects_run_id_fkey;
+alter table callgate.effects add column settled text;
+alter table callgate.effects add column pruned_at_ms double precision;
+create index effects_pruned on callgate.effects (pruned_at_ms) where pruned_at_ms is not null;
+`,
 ];

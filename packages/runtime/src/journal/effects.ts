@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
 import type { Digest, EffectClaim, JournalEntry, RecordedEffect, RunLease } from "@callgate/contract";
-import { textColumn } from "./columns.ts";
+import { optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { bodiesOf } from "./entry-rows.ts";
 import { createEntrySelects } from "./entry-selects.ts";
@@ -9,27 +9,40 @@ import { givenUpError, notFoundError } from "./fence.ts";
 import { settles } from "./read-entries.ts";
 import type { RunWriter } from "./run-writer.ts";
 
-/** The call that has a key, as the journal keeps it. */
-export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "argsDigest">;
+/** The call that has a key, as the journal keeps it; `settled` once its run was pruned: what is left of its record. */
+export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "argsDigest"> & { readonly settled?: SettledEffect };
 
-/** Which call an idempotency key stands for, over all runs of a tenant. A key is kept as long as its run is. */
+/** What became of a write, without any value of it. */
+export type SettledEffect = Pick<RecordedEffect, "outcome" | "effectStatus">;
+
+/** A key outlives its run by so long, where nothing else was said: a task of last year is not done again by mistake. */
+export const defaultMaxKeyAgeMs = 400 * 24 * 3_600_000;
+
+/** Which call an idempotency key stands for, over all runs of a tenant. A key outlives its run. */
 export interface Effects {
   /** Inside a transaction. The holder when the key is another call's and its write may have changed something. */
   reserve(lease: RunLease, claim: EffectClaim): EffectHolder | undefined;
+  /** Inside the transaction that removes a run: keeps of its keys that their writes took place, or may have. */
+  outlive(runId: string): void;
+  /** Inside a transaction: forgets keys whose runs were removed before that. */
+  forget(beforeMs: number): void;
 }
 
 export function createEffects(database: DatabaseSync, { writer, now }: { readonly writer: RunWriter; readonly now: () => number }): Effects {
   const selectStatus = database.prepare("select status from runs where run_id = ?");
-  const selectHolder = database.prepare("select run_id, call_id, seq, args_digest from effects where tenant = ? and idempotency_key = ?");
+  const selectHolder = database.prepare("select run_id, call_id, seq, args_digest, settled from effects where tenant = ? and idempotency_key = ?");
+  const selectOfRun = database.prepare("select run_id, call_id, seq, args_digest, settled from effects where run_id = ? and pruned_at_ms is null");
+  const settle = database.prepare("update effects set settled = ?, pruned_at_ms = ? where run_id = ? and call_id = ? and pruned_at_ms is null");
+  const removeOfRun = database.prepare("delete from effects where run_id = ? and call_id = ? and pruned_at_ms is null");
+  const removePruned = database.prepare("delete from effects where pruned_at_ms < ?");
   const rows = createEntrySelects(database);
   const put = database.prepare(`
     insert or replace into effects (tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest, reserved_at_ms) values (?, ?, ?, ?, ?, ?, ?, ?)`);
 
-  /** True when it is known that the write of this call changed nothing. */
-  function changedNothing({ runId, seq }: EffectHolder): boolean {
+  /** What the record of its run says of the write of this call. */
+  function settledBy({ runId, seq }: EffectHolder): SettledEffect {
     writer.flush();
-    const settling = rows.settled(runId, seq).flatMap((row) => bodiesOf(row).filter((body) => settles(body, seq)));
-    return settling.at(-1)?.effectStatus === "none";
+    return settledEffect(rows.settled(runId, seq).flatMap((row) => bodiesOf(row).filter((body) => settles(body, seq))));
   }
 
   return {
@@ -41,26 +54,52 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
       if (selectStatus.get(runId)?.["status"] === "suspended") throw givenUpError(lease, "suspended");
       const row = selectHolder.get(tenant, idempotencyKey);
       const holder = row === undefined ? undefined : holderOf(row);
-      const isOurs = holder?.runId === runId && holder.callId === callId;
-      if (holder !== undefined && !isOurs && !changedNothing(holder)) return holder;
+      const isOurs = holder?.runId === runId && holder.callId === callId && holder.settled === undefined;
+      if (holder !== undefined && !isOurs && (holder.settled ?? settledBy(holder)).effectStatus !== "none") return holder;
       put.run(tenant, idempotencyKey, scope.userId, runId, callId, seq, argsDigest, now());
       return undefined;
     },
+    outlive(runId) {
+      for (const holder of selectOfRun.all(runId).map(holderOf)) {
+        const settled = settledBy(holder);
+        if (settled.effectStatus === "none") removeOfRun.run(runId, holder.callId);
+        else settle.run(JSON.stringify(settled), now(), runId, holder.callId);
+      }
+    },
+    forget: (beforeMs) => void removePruned.run(beforeMs),
   };
 }
 
-function holderOf(row: Row): EffectHolder {
-  return { runId: textColumn(row, "run_id"), callId: textColumn(row, "call_id"), seq: Number(row["seq"]), argsDigest: textColumn(row, "args_digest") as Digest };
+/** A row of `effects`, in every database. */
+export function holderOf(row: Row): EffectHolder {
+  const settled = optionalText(row, "settled");
+  return {
+    runId: textColumn(row, "run_id"),
+    callId: textColumn(row, "call_id"),
+    seq: Number(row["seq"]),
+    argsDigest: textColumn(row, "args_digest") as Digest,
+    ...(settled === undefined ? {} : { settled: JSON.parse(settled) as SettledEffect }),
+  };
 }
 
-/** What became of the write of a call, from the entries that settle it, in their order. */
-export function recordedEffect(holder: EffectHolder, entries: readonly JournalEntry[]): RecordedEffect {
-  let effect: RecordedEffect = { ...holder, effectStatus: "unknown", artifacts: [] };
+/** What became of a write, from the entries that settle it, in their order. */
+export function settledEffect(entries: readonly JournalEntry[]): SettledEffect {
+  let settled: SettledEffect = { effectStatus: "unknown" };
   for (const entry of entries) {
-    if (entry.kind === "call-ended") effect = { ...effect, outcome: entry.outcome, artifacts: entry.artifacts };
-    if (entry.kind !== "call-ended" && entry.kind !== "call-late" && entry.kind !== "call-resolved") continue;
-    const result = entry.kind === "call-resolved" ? undefined : entry.result;
-    effect = { ...effect, effectStatus: entry.effectStatus, ...(result === undefined ? {} : { result }) };
+    if (entry.kind === "call-ended") settled = { ...settled, outcome: entry.outcome };
+    if (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") settled = { ...settled, effectStatus: entry.effectStatus };
+  }
+  return settled;
+}
+
+/** What became of the write of a call: its run was pruned, or these entries settle it, in their order. */
+export function recordedEffect({ settled, ...holder }: EffectHolder, entries: readonly JournalEntry[]): RecordedEffect {
+  if (settled !== undefined) return { ...holder, ...settled, artifacts: [], isPruned: true };
+  let effect: RecordedEffect = { ...holder, ...settledEffect(entries), artifacts: [] };
+  for (const entry of entries) {
+    if (entry.kind === "call-ended") effect = { ...effect, artifacts: entry.artifacts };
+    const result = entry.kind === "call-ended" || entry.kind === "call-late" ? entry.result : undefined;
+    if (result !== undefined) effect = { ...effect, result };
   }
   return effect;
 }

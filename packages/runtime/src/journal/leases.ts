@@ -3,7 +3,7 @@ import type { ClaimOptions, ClaimedRun, RunLease, Suspension } from "@callgate/c
 import { textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { eraseWait } from "./entry-codec.ts";
-import { fencedError, givenUpError, notFoundError } from "./fence.ts";
+import { notFoundError } from "./fence.ts";
 import type { Owners } from "./owners.ts";
 import { sealPayload } from "./payload.ts";
 import { prepareEntry } from "./prepare-entries.ts";
@@ -11,6 +11,7 @@ import type { RunKeys } from "./run-keys.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { isAnswered, waitsPlace } from "./signal-codec.ts";
 import type { Signals } from "./signals.ts";
+import { lostError } from "./undo-claims.ts";
 
 /** Who drives a run, and what makes a run that stands still go on. Methods that write belong inside a transaction. */
 export interface Leases {
@@ -38,25 +39,24 @@ const claimable = `
   where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and (
     (status = 'suspended' and (:runId is not null or due_at_ms <= :now))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
+    or (undoing = 1 and :runId is null and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
   )
   order by case when status = 'suspended' then due_at_ms else coalesce(lease_until_ms, started_at_ms) end limit 1`;
 
 export function createLeases(database: DatabaseSync, { writer, keys, owners, signals, now }: LeaseSeams): Leases {
-  const renew = database.prepare("update runs set lease_until_ms = ? where run_id = ? and epoch = ? and status = 'running'");
+  const renew = database.prepare("update runs set lease_until_ms = ? where run_id = ? and epoch = ? and (status = 'running' or undoing = 1)");
   const selectState = database.prepare("select epoch, status from runs where run_id = ?");
   const suspend = database.prepare(`
     update runs set status = 'suspended', owner = null, lease_until_ms = null, waits = ?, waits_sealed = ?, wake_at_ms = ?, due_at_ms = ?
     where run_id = ? and epoch = ? and status = 'running'`);
   const selectClaimable = database.prepare(claimable);
   const claim = database.prepare(`
-    update runs set status = 'running', epoch = epoch + 1, owner = ?, lease_until_ms = ?, waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
+    update runs set status = case when undoing = 1 then status else 'running' end, epoch = epoch + 1, owner = ?, lease_until_ms = ?, waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
     where run_id = ?`);
 
-  function lostError(lease: RunLease): Error {
+  function lost(lease: RunLease): Error {
     const row = selectState.get(lease.runId);
-    if (row === undefined) return notFoundError(lease.runId);
-    const epoch = Number(row["epoch"]);
-    return epoch === lease.epoch ? givenUpError(lease, String(row["status"])) : fencedError(lease, epoch);
+    return row === undefined ? notFoundError(lease.runId) : lostError(lease, row);
   }
 
   function find({ runId, tenant }: ClaimOptions): Row | undefined {
@@ -68,7 +68,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
   return {
     keep,
     renew(lease, untilMs) {
-      if (!keep(lease, untilMs)) throw lostError(lease);
+      if (!keep(lease, untilMs)) throw lost(lease);
     },
     suspend(lease, { atMs, waits, wakeAtMs }) {
       const { runId, epoch } = lease;
@@ -76,7 +76,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
       const key = keys.find(runId);
       const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
       const { changes } = suspend.run(JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, dueAtMs ?? null, runId, epoch);
-      if (changes === 0) throw lostError(lease);
+      if (changes === 0) throw lost(lease);
       writer.append(lease, [prepareEntry({ kind: "suspended", atMs, waits })]);
     },
     canClaim: (options) => find(options) !== undefined,
@@ -87,7 +87,13 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
       owners.register();
       claim.run(owners.ownerId, now() + options.leaseMs, runId);
       writer.forget(); // What this transaction knows of the run is of its last owner.
-      return { lease: { runId, epoch: Number(found["epoch"]) + 1 }, tenant: textColumn(found, "tenant"), reason: found["status"] === "suspended" ? "due" : "taken_over" };
+      return { lease: { runId, epoch: Number(found["epoch"]) + 1 }, tenant: textColumn(found, "tenant"), reason: reasonOf(found["status"]) };
     },
   };
+}
+
+/** Why a run could be claimed, from the status it had. */
+export function reasonOf(status: unknown): ClaimedRun["reason"] {
+  if (status === "suspended") return "due";
+  return status === "running" ? "taken_over" : "undoing";
 }

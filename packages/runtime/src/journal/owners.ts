@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock } from "@callgate/contract";
+import type { Clock, RunHolder } from "@callgate/contract";
 import { optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { currentProcess, ownerLives } from "./process-identity.ts";
@@ -11,8 +11,10 @@ export interface Owners {
   readonly ownerId: string;
   /** Writes our row; inside a transaction. */
   readonly register: () => void;
-  /** Ids of owners with running runs that can no longer drive them. */
+  /** Ids of owners that can no longer drive the runs they drive, or undo those they undo. */
   readonly dead: () => readonly string[];
+  /** Which process an owner is. */
+  readonly place: (ownerId: string) => Omit<RunHolder, "untilMs">;
   /** Says that we live; inside a transaction. */
   readonly beat: () => void;
   /** Says that we drive nothing any more; inside a transaction. */
@@ -25,11 +27,16 @@ export function createOwners(database: DatabaseSync, clock: Clock): Owners {
   const insert = database.prepare("insert or ignore into owners (owner_id, machine, pid, process_start, started_at_ms, heartbeat_at_ms) values (?, ?, ?, ?, ?, ?)");
   const beat = database.prepare("update owners set heartbeat_at_ms = ? where owner_id = ?");
   const leave = database.prepare("update owners set closed_at_ms = ? where owner_id = ?");
-  const running = database.prepare(`select * from owners where owner_id in (select owner from runs where status = 'running')`);
+  const running = database.prepare(`select * from owners where owner_id in (select owner from runs where status = 'running' union all select owner from runs where undoing = 1)`);
+  const selectPlace = database.prepare("select machine, pid from owners where owner_id = ?");
   return {
     ownerId,
     register: () => void insert.run(ownerId, self.machine, self.pid, self.processStart ?? null, clock.now(), clock.now()),
     dead: () => running.all().filter((row) => !rowLives(row, self, clock.now())).map((row) => textColumn(row, "owner_id")),
+    place(id) {
+      const row = selectPlace.get(id);
+      return { pid: Number(row?.["pid"]), isHere: row?.["machine"] === self.machine };
+    },
     beat: () => void beat.run(clock.now(), ownerId),
     leave: () => void leave.run(clock.now(), ownerId),
   };

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
 import { textColumn } from "./columns.ts";
+import type { Effects } from "./effects.ts";
 import type { FileBlobs } from "./file-blobs.ts";
 import type { Owners } from "./owners.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -16,11 +17,13 @@ export interface PruneSeams {
   readonly queue: WriteQueue;
   readonly blobs: Blobs;
   readonly owners: Owners;
+  readonly effects: Effects;
 }
 
 /**
  * Removes ended runs, oldest first: those that ended before `olderThanMs`, then as many as it takes to
- * be below `maxBytes` (file and blobs together). Running and suspended runs stay, whatever their age.
+ * be below `maxBytes` (file and blobs together). Running and suspended runs stay, whatever their age, and so does one that
+ * is being undone. Of the idempotency keys of a removed run it is kept that their writes took place, or may have.
  */
 export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
   const before = journalBytes(seams.database);
@@ -36,6 +39,8 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{
     if (removed === 0) break;
     runs += removed;
   }
+  const { keysOlderThanMs } = options;
+  if (keysOlderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.effects.forget(keysOlderThanMs));
   if (runs > 0) {
     await shrink(seams);
     await sweepBlobs(seams);
@@ -80,10 +85,10 @@ export function takeRefs(database: DatabaseSync, runId: string): readonly BlobRe
 }
 
 async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number): Promise<number> {
-  const { database, queue, owners } = seams;
+  const { database, queue, owners, effects } = seams;
   // Two parts, each along an index: this is asked every so many runs, and most often finds none.
   const select = database.prepare(
-    `select run_id, ended_at_ms as at_ms from runs where ended_at_ms < :before
+    `select run_id, ended_at_ms as at_ms from runs where ended_at_ms < :before and undoing = 0
      union all
      select run_id, started_at_ms from runs where status = 'running' and owner in (select value from json_each(:dead)) and started_at_ms < :before
      order by at_ms limit :limit`,
@@ -97,6 +102,7 @@ async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number
     const runIds = find();
     for (const runId of runIds) {
       refs.push(...takeRefs(database, runId));
+      effects.outlive(runId);
       remove.run(runId);
     }
     database.exec("delete from owners where closed_at_ms is not null and owner_id not in (select owner from runs where owner is not null)");

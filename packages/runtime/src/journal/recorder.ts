@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
 import type { EffectHolder, Effects } from "./effects.ts";
 import { notFoundError } from "./fence.ts";
 import { createHeldLeases } from "./held-leases.ts";
@@ -14,6 +14,7 @@ import type { RunReader } from "./read-runs.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { splitSignal } from "./signal-codec.ts";
 import type { Signals } from "./signals.ts";
+import type { UndoClaims } from "./undo-claims.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 /** The writing half of a journal. Renews the leases of the runs it began or claimed until they end or are given up. */
@@ -24,6 +25,8 @@ export interface Recorder {
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
+  claimEnded(run: { readonly tenant: string; readonly runId: string }, leaseMs: number): Promise<EndedClaim>;
+  release(lease: RunLease): Promise<void>;
   signal(run: { readonly tenant: string; readonly runId: string }, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
   reserve(lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined>;
   /** Resolves once what is being prepared now is in the queue. Undefined: nothing is. */
@@ -37,6 +40,7 @@ export interface RecorderSeams {
   readonly owners: Owners;
   readonly writer: RunWriter;
   readonly leases: Leases;
+  readonly undoClaims: UndoClaims;
   readonly signals: Signals;
   readonly effects: Effects;
   readonly keys: RunKeys;
@@ -97,6 +101,10 @@ export function createRecorder(seams: RecorderSeams): Recorder {
       await write(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension));
       held.release(lease);
     },
+    async release(lease) {
+      await write(lease, { durability: "lazy", what: `Cannot give run ${lease.runId} back` }, () => seams.undoClaims.release(lease));
+      held.release(lease);
+    },
     ...outside(seams, held),
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     queued: () => order.idle(),
@@ -117,8 +125,16 @@ function claimNow({ leases, runs }: RecorderSeams, options: ClaimOptions): Claim
   return run === undefined ? undefined : { lease, run, reason };
 }
 
+function claimEndedNow({ undoClaims, runs }: RecorderSeams, run: { readonly tenant: string; readonly runId: string }, leaseMs: number): EndedClaim {
+  const claim = undoClaims.claim(run, leaseMs);
+  if (claim.kind !== "claimed") return claim;
+  const claimed = runs.readRun(run.tenant, run.runId);
+  if (claimed === undefined) throw notFoundError(run.runId);
+  return { ...claim, run: claimed };
+}
+
 /** What is not done under a lease: taking a run, and telling one something. */
-function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "signal"> {
+function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "claimEnded" | "signal"> {
   const { queue, leases } = seams;
   return {
     async claim(options) {
@@ -127,6 +143,11 @@ function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim"
       const claimed = await queue.write({ durability: "lazy", what: "Cannot claim a run" }, () => claimNow(seams, options));
       if (claimed !== undefined) held.hold(claimed.lease, options.leaseMs);
       return claimed;
+    },
+    async claimEnded(run, leaseMs) {
+      const claim = await queue.write({ durability: "lazy", what: `Cannot claim run ${run.runId}` }, () => claimEndedNow(seams, run, leaseMs));
+      if (claim.kind === "claimed") held.hold(claim.lease, leaseMs);
+      return claim;
     },
     async signal(run, signal) {
       assertSignalNames(signal);

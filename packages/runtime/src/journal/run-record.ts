@@ -80,7 +80,7 @@ function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<Ru
     return { status: "crashed", endedAtMs, error: interrupted, tokens: undefined, resultNumber };
   }
   const kept = optionalText(row, "finish");
-  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens: RunTokens; readonly error?: CallError });
+  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens?: RunTokens; readonly error?: CallError });
   return { status, endedAtMs: optionalNumber(row, "ended_at_ms"), error: (sealedError as CallError | undefined) ?? finish?.error, tokens: finish?.tokens, resultNumber };
 }
 
@@ -95,3 +95,6 @@ const interrupted: CallError = {
   tool: "",
   retryable: false,
 };
+
+/** What the column `finish` holds of a run that nobody was left to end. */
+export const interruptedFinish = JSON.stringify({ error: interrupted });

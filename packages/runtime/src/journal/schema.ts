@@ -324,4 +324,31 @@ from parts
 group by run_id, seq
 having max(kind = 'call-issued') = 1;
 `,
+  `
+-- 1 while a process has the ended run to undo what it did; owner and lease are then that process's
+alter table runs add column undoing integer not null default 0;
+create index runs_undoing on runs (owner) where undoing = 1;
+-- what is open is few, and listed with every look at the questions
+create index runs_open on runs (tenant, status, started_at_ms desc, run_no desc) where status in ('running', 'suspended');
+
+-- a key outlives its run: what became of the write is then in settled, JSON without its values
+create table effects_4 (
+  tenant text not null,
+  idempotency_key text not null,
+  user_id text not null,
+  run_id text not null,
+  call_id text not null,
+  seq integer not null,
+  args_digest text not null,
+  reserved_at_ms integer not null,
+  settled text,
+  pruned_at_ms integer,
+  primary key (tenant, idempotency_key)
+) strict, without rowid;
+insert into effects_4 select tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest, reserved_at_ms, null, null from effects;
+drop table effects;
+alter table effects_4 rename to effects;
+create index effects_by_run on effects (run_id);
+create index effects_pruned on effects (pruned_at_ms) where pruned_at_ms is not null;
+`,
 ];

@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { MasterKey } from "../secrets/master-key.ts";
 import { eraseRun } from "./erase-run.ts";
-import { createEffects, recordedEffect } from "./effects.ts";
+import { createEffects, defaultMaxKeyAgeMs, recordedEffect } from "./effects.ts";
 import { defaultLeaseMs } from "./held-leases.ts";
 import { createHousekeeper } from "./housekeeper.ts";
 import { createLeases } from "./leases.ts";
@@ -19,6 +19,7 @@ import type { Recorder } from "./recorder.ts";
 import { createRunWriter } from "./run-writer.ts";
 import { createSignals } from "./signals.ts";
 import { toJournalError } from "./sqlite-error.ts";
+import { createUndoClaims } from "./undo-claims.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export interface JournalLimits {
@@ -26,13 +27,15 @@ export interface JournalLimits {
   readonly maxBytes: number;
   /** Runs that ended longer ago are removed. Default 30 days. */
   readonly maxAgeMs: number;
+  /** Idempotency keys outlive their runs by this. Default 400 days. */
+  readonly maxKeyAgeMs: number;
   /** How long a write waits for another process before it fails with JOURNAL_LOCKED. Default 5,000. */
   readonly lockWaitMs: number;
   /** Values from this many UTF-16 units of JSON on are blobs. Default 256 KiB. */
   readonly blobBytes: number;
 }
 
-export const defaultJournalLimits: JournalLimits = { maxBytes: 512 * 1024 * 1024, maxAgeMs: 30 * 24 * 3_600_000, lockWaitMs: 5_000, blobBytes: 256 * 1024 };
+export const defaultJournalLimits: JournalLimits = { maxBytes: 512 * 1024 * 1024, maxAgeMs: 30 * 24 * 3_600_000, maxKeyAgeMs: defaultMaxKeyAgeMs, lockWaitMs: 5_000, blobBytes: 256 * 1024 };
 
 export interface SqliteJournalOptions {
   /** A file; its folder is made. `:memory:` keeps everything in this process, for tests. */
@@ -67,11 +70,12 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const owners = createOwners(database, clock);
   const runs = createRunReader(database, { keys, owners });
   const entries = createEntryReader(database, { keys, blobs });
-  const pruneSeams: PruneSeams = { database, queue, blobs, owners };
   const now = (): number => clock.now();
   const [signals, effects] = [createSignals(database, { keys, now }), createEffects(database, { writer, now })];
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects };
   const leases = createLeases(database, { writer, keys, owners, signals, now });
-  const recorder = createRecorder({ queue, owners, writer, leases, signals, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
+  const undoClaims = createUndoClaims(database, { writer, owners, now });
+  const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -131,11 +135,13 @@ interface Access {
 function durable(
   { recorder, entries }: { readonly recorder: Recorder; readonly entries: EntryReader },
   { guard, read }: Access,
-): Pick<Journal, "renew" | "suspend" | "claim" | "signal" | "readSignals" | "reserveEffect"> {
+): Pick<Journal, "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect"> {
   return {
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
     suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
     claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),
+    claimEnded: (tenant, runId, { leaseMs }) => guard(`Cannot claim run ${runId}`, () => recorder.claimEnded({ tenant, runId }, leaseMs)),
+    release: (lease) => guard(`Cannot give run ${lease.runId} back`, () => recorder.release(lease)),
     signal: (tenant, runId, signal) =>
       guard(`Cannot signal run ${runId}`, async () => {
         const { kind, position } = await recorder.signal({ tenant, runId }, signal);
@@ -153,5 +159,5 @@ function durable(
 async function keepLimits(seams: PruneSeams, limits: JournalLimits, nowMs: number): Promise<void> {
   const isTooLarge = journalBytes(seams.database) > limits.maxBytes;
   // A tenth below the cap, so that not every look prunes.
-  await prune(seams, { olderThanMs: nowMs - limits.maxAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) });
+  await prune(seams, { olderThanMs: nowMs - limits.maxAgeMs, keysOlderThanMs: nowMs - limits.maxKeyAgeMs, ...(isTooLarge ? { maxBytes: limits.maxBytes * 0.9 } : {}) });
 }

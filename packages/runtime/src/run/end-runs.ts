@@ -1,7 +1,9 @@
 import { CallgateError } from "@callgate/contract";
-import type { CallError, RunRecord, RunResult } from "@callgate/contract";
+import type { CallError, ClaimedRun, JournalEntry, RunHolder, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
+import { keepLease } from "./keep-lease.ts";
+import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
@@ -16,8 +18,10 @@ export interface RunEnderOptions {
 export interface RunEnder {
   /** Errors: RUN_NOT_RESUMABLE when it is not suspended. */
   cancel(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
-  /** Errors: RUN_NOT_RESUMABLE when it has not ended. */
+  /** Errors: RUN_NOT_RESUMABLE when it has not ended, RUN_HELD while another does it, RUN_FENCED once another has taken it over. */
   rollback(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
+  /** Finishes what a process was undoing when it was lost. */
+  goOnUndoing(claimed: ClaimedRun, signal: AbortSignal): Promise<RunResult>;
 }
 
 export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): RunEnder {
@@ -26,6 +30,24 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   async function undoAll(scope: RunScope, signal: AbortSignal): Promise<RunResult["compensation"]> {
     const entries = await journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
     return await compensate(scope, entries, signal);
+  }
+
+  /** Under a lease of its own, so that no other process undoes the same at the same time. */
+  async function undoClaimed({ run, lease }: Pick<ClaimedRun, "run" | "lease">, signal: AbortSignal, ...first: readonly JournalEntry[]): Promise<RunResult> {
+    const scope = scopeFor(run, lease);
+    const letGo = keepLease(scope);
+    try {
+      if (first.length > 0) await journal.append(lease, first, "lazy");
+      const compensation = await undoAll(scope, AbortSignal.any([signal, scope.fence.signal]));
+      await journal.release(lease); // Also finds out whether it is still ours.
+      return withCompensation(await recorded(await again(run)), compensation);
+    } catch (fault) {
+      // Stopped here, not lost: nobody goes on by itself. Where even that cannot be written the lease ends, and a worker does.
+      await journal.release(lease).catch(() => undefined);
+      throw fault;
+    } finally {
+      letGo();
+    }
   }
 
   async function again({ principal, runId }: RunRecord): Promise<RunRecord> {
@@ -48,14 +70,27 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
       return withCompensation(await recorded(await again(run)), compensation);
     },
-    async rollback(run, signal) {
-      const { runId, epoch, status } = run;
-      if (status === "running" || status === "suspended") throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status}; cancel it, or let it end, before it is rolled back`, { details: { runId, status } });
-      // An ended run is written to under the lease it ended with.
-      const compensation = await undoAll(scopeFor(run, { runId, epoch }), signal);
-      return withCompensation(await recorded(await again(run)), compensation);
+    async rollback({ runId, principal, status }, signal) {
+      const claim = await journal.claimEnded(principal.tenant, runId, { leaseMs: seams.leaseMs });
+      switch (claim.kind) {
+        case "claimed": return await undoClaimed(claim, signal);
+        case "held": throw heldError(runId, claim.holder);
+        case "open": throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
+      }
+    },
+    async goOnUndoing(claimed, signal) {
+      const { run, lease } = claimed;
+      const entries = await journal.readEntries(run.principal.tenant, run.runId);
+      if (lossesOf(entries) < maxLosses - 1) return await undoClaimed(claimed, signal, { kind: "resumed", atMs: clock.now(), epoch: lease.epoch, reason: "taken_over", changes: [] });
+      await journal.release(lease);
+      return await recorded(run);
     },
   };
+}
+
+function heldError(runId: string, { pid, isHere, untilMs }: RunHolder): CallgateError {
+  const holder = `process ${pid} ${isHere ? "of this machine" : "of another machine"}`;
+  return new CallgateError("RUN_HELD", `Run ${runId} is being undone by ${holder}. Nothing was done here. Wait for it, or end that process: then callgate runs rollback ${runId} goes on where it stopped, and so does any worker`, { details: { runId, pid, isHere, untilMs } });
 }
 
 export function withCompensation(result: RunResult, compensation: RunResult["compensation"]): RunResult {

@@ -5,7 +5,7 @@ import { createRunEnder } from "./end-runs.ts";
 import { createGateApprovals } from "./gate-approvals.ts";
 import type { GateOptions } from "./gate-options.ts";
 import { createPollingQueue } from "./polling-queue.ts";
-import { createResumer } from "./resume-run.ts";
+import { createResumer, isOpenClaim } from "./resume-run.ts";
 import type { Resuming } from "./resume-run.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { startRunWorker } from "./run-worker.ts";
@@ -64,7 +64,7 @@ export function createGateDurable({ options, seams, runner, viewFor, principal, 
     work: ({ concurrency = defaultConcurrency, tenant } = {}) =>
       startRunWorker({
         queue, journal, leaseMs, concurrency, tenant,
-        drive: (claimed, leave) => during(undefined, (signal) => resumer.drive(claimed, { signal, leave, suspendAfterMs: seams.suspendAfterMs, acceptChanges: false })),
+        drive: (claimed, leave) => during(undefined, (signal) => (isOpenClaim(claimed) ? resumer.drive(claimed, { signal, leave, suspendAfterMs: seams.suspendAfterMs, acceptChanges: false }) : ender.goOnUndoing(claimed, ended))),
         failed: quietly,
       }),
     close: () => queue.close(),

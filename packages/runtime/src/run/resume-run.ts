@@ -4,6 +4,7 @@ import { race } from "../lib/race.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { compensate } from "./compensate.ts";
 import { withCompensation } from "./end-runs.ts";
+import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
@@ -30,12 +31,19 @@ export interface Resuming {
   readonly leave?: AbortSignal;
 }
 
+/** A run that was claimed and has not ended. */
+export type OpenClaim = ClaimedRun & { readonly reason: "due" | "taken_over" };
+
+export function isOpenClaim(claimed: ClaimedRun): claimed is OpenClaim {
+  return claimed.reason !== "undoing";
+}
+
 /** Goes on with runs from where their record ends (DESIGN D7, D14). */
 export interface Resumer {
   /** Until the run has ended or waits again; whoever drives it. Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE. */
   resume(run: RunRecord, resuming: Resuming): Promise<RunResult>;
   /** Drives a run that was claimed. Errors: RUN_NOT_RESUMABLE; the run is suspended again by then. */
-  drive(claimed: ClaimedRun, resuming: Resuming): Promise<RunResult>;
+  drive(claimed: OpenClaim, resuming: Resuming): Promise<RunResult>;
   /** What the record says of a run. */
   recorded(run: RunRecord): Promise<RunResult>;
 }
@@ -44,8 +52,6 @@ export interface Resumer {
 const lookEveryMs = 200;
 /** A run that cannot go on because of what has changed is tried again after this. */
 const changedRetryMs = 60_000;
-/** So many times in a row a run may take its process down without getting any further. */
-const maxLosses = 5;
 
 export function createResumer(options: ResumerOptions): Resumer {
   const { seams, runner } = options;
@@ -61,7 +67,7 @@ export function createResumer(options: ResumerOptions): Resumer {
       const here = seams.live.resultOf(runId);
       if (here !== undefined) return await here;
       const claimed = await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs });
-      if (claimed !== undefined) return await drive(claimed, resuming);
+      if (claimed !== undefined && isOpenClaim(claimed)) return await drive(claimed, resuming);
       const run = await journal.readRun(principal.tenant, runId);
       if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
       if (run.status !== "running" && run.status !== "suspended") return await recorded(run);
@@ -71,7 +77,7 @@ export function createResumer(options: ResumerOptions): Resumer {
     }
   }
 
-  async function drive(claimed: ClaimedRun, resuming: Resuming): Promise<RunResult> {
+  async function drive(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
     const { run, lease } = claimed;
     const { signal, suspendAfterMs, leave } = resuming;
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
@@ -94,7 +100,7 @@ export function createResumer(options: ResumerOptions): Resumer {
   }
 
   /** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
-  async function refuse(scope: RunScope, { run }: ClaimedRun, changed: readonly string[]): Promise<never> {
+  async function refuse(scope: RunScope, { run }: OpenClaim, changed: readonly string[]): Promise<never> {
     const signals = await journal.readSignals(run.principal.tenant, run.runId);
     const answered = new Set(signals.map(keyOf));
     const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
@@ -117,7 +123,7 @@ export function createResumer(options: ResumerOptions): Resumer {
   return { resume, drive, recorded };
 }
 
-interface GivenUp extends ClaimedRun {
+interface GivenUp extends OpenClaim {
   readonly entries: readonly JournalEntry[];
   readonly undoes: boolean;
 }
@@ -136,17 +142,7 @@ function orWhy(read: () => ResumePoint): ResumePoint | string {
   }
 }
 
-/** How often the run was taken over from a lost process since it last got any further. */
-function lossesOf(entries: readonly JournalEntry[]): number {
-  let losses = 0;
-  for (const entry of entries) {
-    if (entry.kind === "resumed" && entry.reason === "taken_over") losses += 1;
-    else if (entry.kind === "delivered" || entry.kind === "suspended" || entry.kind === "call-ended") losses = 0;
-  }
-  return losses;
-}
-
-function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, { reason }: ClaimedRun, changes: readonly string[]): void {
+function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, { reason }: OpenClaim, changes: readonly string[]): void {
   const atMs = seams.clock.now();
   log.add({ kind: "resumed", atMs, epoch: lease.epoch, reason, changes });
   log.flush();

@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ApprovalQuestion, Clock, EffectReservation, Journal, JournalEntry, RunLease, RunSignal, RunWait } from "@callgate/contract";
+import type { ApprovalQuestion, RunSignal, RunWait } from "@callgate/contract";
 import type { JournalStore } from "./journal-store.ts";
 import { alice, bob, digestText, ended, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal-samples.ts";
-import { pausedClock } from "./paused-clock.ts";
-import type { PausedClock } from "./paused-clock.ts";
-
-/** How a suite gets a store and journals on it. All are closed after the test. */
-export interface DurableSeams {
-  readonly setUp: (clock?: Clock) => Promise<{ store: JournalStore; journal: Journal }>;
-  readonly openAgain: (store: JournalStore, clock?: Clock) => Promise<Journal>;
-}
-
-const START_MS = 1_900_000_000_000;
-const LEASE_MS = 30_000;
+import { LEASE_MS, START_MS, twoOwners } from "./two-owners.ts";
+import type { DurableSeams } from "./two-owners.ts";
 
 const question = (approvalId: string, reason = "writes"): ApprovalQuestion => ({
   approvalId, principal: alice, runId: "r1", callId: "c0", tool: "crm.update", definitionDigest: digestText("d"), argsDigest: digestText("a"), argsSummary: { id: 1 },
@@ -22,15 +13,6 @@ const question = (approvalId: string, reason = "writes"): ApprovalQuestion => ({
 const approvalWait = (approvalId: string, reason?: string): RunWait => ({ kind: "approval", seq: 0, question: question(approvalId, reason) });
 const approval = (approvalId: string, by = "carol", approved = true): RunSignal => ({ kind: "approval", approvalId, approved, by, atMs: START_MS });
 const event = (name: string, payload: unknown, id?: string): RunSignal => ({ kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: "carol", atMs: START_MS });
-
-/** Two users of one store whose time is set by hand, and a run of the first. */
-async function twoOwners({ setUp, openAgain }: DurableSeams): Promise<{ clock: PausedClock; store: JournalStore; first: Journal; second: Journal; lease: RunLease }> {
-  const clock = pausedClock(START_MS);
-  const { store, journal: first } = await setUp(clock);
-  const second = await openAgain(store, clock);
-  const lease = await first.begin(sampleRun("r1"), { leaseMs: LEASE_MS });
-  return { clock, store, first, second, lease };
-}
 
 /** Who drives a run: begin, renew, claim, and what a lost lease may not do. */
 export function leaseSuite(seams: DurableSeams): void {
@@ -295,73 +277,6 @@ export function signalSuite(seams: DurableSeams): void {
     expect(JSON.stringify([await other.readRun("acme", "r1"), await other.readEntries("acme", "r1", { clear: true }), await other.readSignals("acme", "r1", { clear: true })])).not.toContain(secret);
     expect(await other.readSignals("acme", "r1")).toHaveLength(3);
     expect(await other.readRun("acme", "r1")).toMatchObject({ status: "suspended", waits: [{ kind: "approval", question: { approvalId: "apr_1" } }] });
-  });
-}
-
-/** The one write an idempotency key stands for. */
-export function effectSuite(seams: DurableSeams): void {
-  const claimOf = (seq: number, changes: object = {}) => ({ tenant: "acme", idempotencyKey: "key", seq, callId: `c${seq}`, argsDigest: digestText("a"), ...changes });
-
-  test("a key is one call's; the same call may take it again, another gets what is known of the write", async () => {
-    const { first, second, lease } = await twoOwners(seams);
-    const other = await second.begin(sampleRun("r2"));
-    expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
-    expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
-    const holder = { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a") };
-    expect(await second.reserveEffect(other, claimOf(5))).toEqual({ kind: "taken", effect: { ...holder, effectStatus: "unknown", artifacts: [] } });
-    expect(await first.reserveEffect(lease, claimOf(1))).toMatchObject({ kind: "taken", effect: holder });
-    const result = recorded({ id: "rec-1" });
-    await first.append(lease, [issued(0), ended(0, { result }), printed("beside"), ended(1)], "lazy");
-    expect(await second.reserveEffect(other, claimOf(5))).toEqual({ kind: "taken", effect: { ...holder, outcome: "ok", effectStatus: "done", result, artifacts: [] } });
-  });
-
-  const settled: readonly (readonly [string, readonly JournalEntry[], "reserved" | "done" | "unknown"])[] = [
-    ["failed and changed nothing", [ended(0, { outcome: "failed", effectStatus: "none" })], "reserved"],
-    ["timed out", [ended(0, { outcome: "timed_out", effectStatus: "unknown" })], "unknown"],
-    ["timed out and took place late", [ended(0, { outcome: "timed_out", effectStatus: "unknown" }), { kind: "call-late", atMs: 1, seq: 0, effectStatus: "done" }], "done"],
-    ["timed out and a person knows that it did not happen", [ended(0, { outcome: "timed_out", effectStatus: "unknown" }), { kind: "call-resolved", atMs: 1, seq: 0, effectStatus: "none", how: "person", by: "carol" }], "reserved"],
-    ["was lost and was found to have happened", [{ kind: "call-resolved", atMs: 1, seq: 0, effectStatus: "done", how: "reconciled" }], "done"],
-  ];
-  for (const [name, entries, expected] of settled) {
-    test(`the key of a write that ${name} is ${expected === "reserved" ? "free again" : `taken, its effect ${expected}`}`, async () => {
-      const { first, second, lease } = await twoOwners(seams);
-      await first.reserveEffect(lease, claimOf(0));
-      await first.append(lease, [issued(0), ...entries], "lazy");
-      const other = await second.begin(sampleRun("r2"));
-      const answer = await second.reserveEffect(other, claimOf(3));
-      if (expected === "reserved") expect(answer).toEqual({ kind: "reserved" });
-      else expect(answer).toMatchObject({ kind: "taken", effect: { runId: "r1", callId: "c0", effectStatus: expected } });
-      if (expected === "reserved") expect(await first.reserveEffect(lease, claimOf(0))).toMatchObject({ kind: "taken", effect: { runId: "r2", callId: "c3" } });
-    });
-  }
-
-  test("br-033: of 20 callers at once, over two users of the store, exactly one gets the key", async () => {
-    const { first, second, lease } = await twoOwners(seams);
-    const other = await second.begin(sampleRun("r2"));
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, seq): Promise<EffectReservation> => (seq % 2 === 0 ? first.reserveEffect(lease, claimOf(seq)) : second.reserveEffect(other, claimOf(seq)))));
-    expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(1);
-    const winner = answers.findIndex(({ kind }) => kind === "reserved");
-    for (const answer of answers) if (answer.kind === "taken") expect(answer.effect).toMatchObject({ callId: `c${winner}`, effectStatus: "unknown" });
-  });
-
-  test("keys of one tenant are free for another, and a run takes none for another tenant", async () => {
-    const { first, second, lease } = await twoOwners(seams);
-    await first.reserveEffect(lease, claimOf(0));
-    const theirs = await second.begin(sampleRun("r2", { principal: bob }));
-    expect(await second.reserveEffect(theirs, claimOf(0, { tenant: "rival" }))).toEqual({ kind: "reserved" });
-    await expect(second.reserveEffect(theirs, claimOf(1))).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
-  });
-
-  test("a key is kept as long as its run is, and not longer", async () => {
-    const { first, second, lease } = await twoOwners(seams);
-    await first.reserveEffect(lease, claimOf(0));
-    await first.append(lease, [issued(0), ended(0)], "lazy");
-    await first.finish(lease, sampleFinish({ endedAtMs: START_MS }));
-    await first.erase("acme", "r1");
-    const other = await second.begin(sampleRun("r2"));
-    expect(await second.reserveEffect(other, claimOf(1))).toMatchObject({ kind: "taken", effect: { effectStatus: "done" } });
-    await first.prune({ olderThanMs: START_MS + 1 });
-    expect(await second.reserveEffect(other, claimOf(1))).toEqual({ kind: "reserved" });
   });
 }
 

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Journal, JournalEntry } from "@callgate/contract";
-import { backupSuite, effectSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
+import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
+import { effectSuite } from "./effect-suite.ts";
+import { endedSuite } from "./ended-suite.ts";
 import { startJournalProcess } from "./journal-process.ts";
 import type { JournalProcess, JournalScenario } from "./journal-process.ts";
 import type { JournalStore } from "./journal-store.ts";
@@ -42,6 +44,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     pruneSuite(setUp);
     leaseSuite({ setUp, openAgain });
     signalSuite({ setUp, openAgain });
+    endedSuite({ setUp, openAgain });
     effectSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);

@@ -1,0 +1,53 @@
+import type { EndedClaim, RunHolder, RunLease } from "@callgate/contract";
+import { interruptedFinish, notFoundError, undoStanding } from "@callgate/runtime/journal-parts";
+import type { Query } from "./database.ts";
+import { whyLost } from "./leases.ts";
+import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
+
+/** Who undoes what an ended run did. */
+export interface UndoClaims {
+  claim(run: { readonly tenant: string; readonly runId: string }, leaseMs: number): Promise<Exclude<EndedClaim, { readonly kind: "claimed" }> | { readonly kind: "claimed"; readonly lease: RunLease }>;
+  /** Errors: RUN_NOT_FOUND, RUN_FENCED. */
+  release(lease: RunLease): Promise<void>;
+}
+
+const lockRun = `
+select r.status, r.kind, r.epoch, r.owner, r.undoing::int as undoing, r.lease_until_ms, callgate.now_ms($3) as now from callgate.runs r
+where tenant = $1 and run_id = $2 for update of r`;
+
+const takeRun = `
+update callgate.runs set undoing = true, owner = $2, lease_until_ms = callgate.now_ms($3) + $4, epoch = epoch + 1,
+  ended_at_ms = coalesce(ended_at_ms, callgate.now_ms($3)), finish = coalesce(finish, $5), status = case when status = 'running' then 'crashed' else status end
+where run_id = $1 returning epoch`;
+
+const releaseRun = "update callgate.runs set undoing = false, lease_until_ms = null where run_id = $1 and epoch = $2 and undoing returning 1";
+
+export function createUndoClaims({ database, owners, time }: RunWriteSeams, writes: RunWrites): UndoClaims {
+  async function holderOf(query: Query, ownerId: string, untilMs: number): Promise<RunHolder> {
+    const [row] = await query("select machine, pid from callgate.owners where owner_id = $1", [ownerId]);
+    return { pid: Number(row?.["pid"]), isHere: row?.["machine"] === owners.machine, untilMs };
+  }
+
+  return {
+    async claim({ tenant, runId }, leaseMs) {
+      const dead = await owners.dead();
+      await owners.register();
+      return await database.transact("full", async (query) => {
+        const [row] = await query(lockRun, [tenant, runId, time.given()]);
+        if (row === undefined) throw notFoundError(runId);
+        const standing = undoStanding(row, { dead, nowMs: Number(row["now"]) });
+        if (standing === "open") return { kind: "open" };
+        if (standing === "held") return { kind: "held", holder: await holderOf(query, String(row["owner"]), Number(row["lease_until_ms"])) };
+        const [taken] = await query(takeRun, [runId, owners.ownerId, time.given(), leaseMs, interruptedFinish]);
+        writes.forget(runId);
+        return { kind: "claimed", lease: { runId, epoch: Number(taken?.["epoch"]) } };
+      });
+    },
+    release: (lease) =>
+      writes.after(lease.runId, async () => {
+        const { runId, epoch } = lease;
+        if ((await database.query("lazy", releaseRun, [runId, epoch])).length > 0) return;
+        throw await whyLost(database.read, lease);
+      }),
+  };
+}
