@@ -8,13 +8,14 @@
 // when it is started again; `--rows a,b,c` without a part puts those together.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
+import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms } from "@callgate/testkit";
 import { postgresStores } from "../../packages/journal-postgres/src/fixtures/simulation-stores.ts";
 import { openSimulatedGate, sharedParts, sqliteStores } from "../../packages/runtime/src/run/fixtures/simulation-parts.ts";
 import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, seeds: { type: "string", default: "10000" }, part: { type: "string" }, rows: { type: "string" }, write: { type: "boolean", default: false } } });
-const seedsEach = Math.ceil(Number(values.seeds) / simulatedPrograms.length);
+const programs = [...simulatedPrograms, rolledBackProgram];
+const seedsEach = Math.ceil(Number(values.seeds) / programs.length);
 const [part, partCount] = (values.part ?? "1/1").split("/").map(Number);
 const journals = {
   sqlite: { name: "SQLite", open: sqliteStores },
@@ -49,11 +50,11 @@ const newRow = (program, kind) => ({ program: program.name, kind, simulations: 0
 async function takeRows() {
   const world = { parts: sharedParts(), stores: await journal.open() };
   const wholes = [];
-  for (const program of simulatedPrograms) wholes.push(await simulated(world, program, noFaults, 1));
+  for (const program of programs) wholes.push(await simulated(world, program, noFaults, 1));
   const begun = values.rows === undefined || !existsSync(values.rows) ? undefined : JSON.parse(readFileSync(values.rows, "utf8"));
   const rows = begun?.rows ?? (await everyStep(world, wholes));
   for (let seed = begun?.nextSeed ?? part; seed <= seedsEach; seed += partCount) {
-    for (const [index, program] of simulatedPrograms.entries()) {
+    for (const [index, program] of programs.entries()) {
       const faults = randomFaults(seed, wholes[index].steps.length);
       count(rows[index * 2 + 1], faults, await simulated(world, program, faults, seed), `${program.name}, seed ${seed}`);
     }
@@ -69,7 +70,7 @@ async function takeRows() {
 /** Of the first part only: there are few. */
 async function everyStep(world, wholes) {
   const rows = [];
-  for (const [index, program] of simulatedPrograms.entries()) {
+  for (const [index, program] of programs.entries()) {
     const whole = wholes[index];
     const row = newRow(program, `every one of ${whole.steps.length} steps`);
     rows.push(row, newRow(program, "random seeds"));

@@ -25,21 +25,23 @@ export interface JournalPlace {
   readonly clock: Clock;
 }
 
+const dayMs = 86_400_000;
+
 /** Opens the journal a configuration names: a file of this machine, or a PostgreSQL that many share. Errors: CONFIG_INVALID, JOURNAL_*. */
 export async function openJournal(config: NonNullable<CallgateConfig["journal"]>, place: JournalPlace): Promise<OpenedJournal> {
   const { folder, stateFolder, clock } = place;
-  const { maxMiB, maxAgeDays, path, postgres, keyFile } = config;
+  const { maxMiB, maxAgeDays, maxKeyAgeDays, path, postgres, keyFile } = config;
   const { key } = await openMasterKey(keyFile === undefined ? join(stateFolder, "master.key") : resolve(folder, keyFile));
-  const maxAgeMs = maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * 86_400_000 };
+  const ages = { ...(maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * dayMs }), ...(maxKeyAgeDays === undefined ? {} : { maxKeyAgeMs: maxKeyAgeDays * dayMs }) };
   if (postgres !== undefined) {
     if (path !== undefined || maxMiB !== undefined) throw new CallgateError("CONFIG_INVALID", "journal.postgres goes with neither journal.path nor journal.maxMiB: it is one place or the other");
     const { values, secrets } = resolveReferences({ postgres }, "journal", place);
     const { createPostgresJournal } = await loadDriver();
-    const journal = await createPostgresJournal({ url: values["postgres"] ?? "", masterKey: key, clock, ...maxAgeMs });
+    const journal = await createPostgresJournal({ url: values["postgres"] ?? "", masterKey: key, clock, ...ages });
     return { journal, blobs: journal.blobs, key, notices: [], secrets };
   }
   const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
-  const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...maxAgeMs };
+  const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...ages };
   const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path), blobs, masterKey: key, clock, limits });
   return { journal, blobs, key, notices: journal.notices, secrets: [] };
 }

@@ -156,6 +156,7 @@ export interface Gate {
     list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
     show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
+    /** Removes runs that ended longer ago than `olderThanMs`, and the oldest until the journal is below `maxBytes`. Their idempotency keys stay. */
     prune(options: { readonly olderThanMs?: number; readonly maxBytes?: number }): Promise<{ readonly runs: number; readonly bytes: number }>;
     erase(runId: string, options?: Caller): Promise<void>;
     /**
@@ -174,7 +175,13 @@ export interface Gate {
     complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Caller): Promise<{ readonly known: boolean }>;
     /** Ends a run that is suspended, as cancelled; declared compensations run first. */
     cancel(runId: string, options?: Caller): Promise<RunResult>;
-    /** Undoes the effects of an ended run in reverse order, as far as the tools declare it. Again: goes on where it stopped. */
+    /**
+     * Undoes the effects of an ended run in reverse order, as far as the tools declare it. Again: goes on where it stopped.
+     * One process at a time does; what a process was undoing when it was lost, a worker finishes.
+     *
+     * Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE (it can still go on), RUN_HELD (another process does), RUN_FENCED (this one
+     * stood still until another took it over).
+     */
     rollback(runId: string, options?: Caller): Promise<RunResult>;
   };
   readonly approvals: {

@@ -97,6 +97,28 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       await expect(store.open()).rejects.toMatchObject({ code: "JOURNAL_VERSION", message: expect.stringContaining("Update Callgate") });
     });
 
+    test("a schema of the first version is migrated: its runs read as before, its keys stay taken, and its ended runs can be undone", async () => {
+      const { store, open } = await fresh();
+      const client = new pg.Client({ connectionString: store.child.argument });
+      await client.connect();
+      // The store made the newest schema; this is how the first one was left.
+      await client.query(`drop schema callgate cascade; create schema callgate; create table callgate.schema_version (version integer not null); insert into callgate.schema_version values (1); ${migrations[0] ?? ""}`);
+      await client.query(`
+        insert into callgate.owners values ('old', 'somewhere', 1, null, 1, 1, 2);
+        insert into callgate.runs (run_id, tenant, user_id, kind, status, lane, started_at_ms, ended_at_ms, head, finish, call_count, owner, epoch, lease_until_ms)
+          values ('r1', 'acme', 'alice', 'program', 'completed', 'execute', ${Date.now() - 2}, ${Date.now() - 1}, '{"roles":[],"claims":{},"language":"typescript"}', '{"tokens":{"result":1,"program":2,"direct":3}}', 1, 'old', 1, 99999999999999);
+        insert into callgate.effects values ('acme', 'key', 'alice', 'r1', 'c0', 0, 'sha256:a')`);
+      await client.end();
+      const journal = await open();
+      expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "completed", epoch: 1, callCount: 1 });
+      const lease = await journal.begin(sampleRun("r2"));
+      expect(await journal.reserveEffect(lease, { tenant: "acme", idempotencyKey: "key", seq: 0, callId: "c9", argsDigest: "sha256:a" })).toMatchObject({ kind: "taken", effect: { runId: "r1", effectStatus: "unknown" } });
+      expect(await journal.claimEnded("acme", "r1", { leaseMs: 1_000 })).toMatchObject({ kind: "claimed", lease: { epoch: 2 } });
+      await journal.release(leaseOf("r1", 2));
+      expect(await journal.prune({ olderThanMs: Date.now() })).toMatchObject({ runs: 1 });
+      expect(await journal.reserveEffect(lease, { tenant: "acme", idempotencyKey: "key", seq: 0, callId: "c9", argsDigest: "sha256:a" })).toMatchObject({ kind: "taken", effect: { isPruned: true } });
+    });
+
     test("the server's clock counts: a machine whose clock is an hour ahead or behind takes no run early and keeps its own", async () => {
       const { store } = await fresh();
       const { createPostgresJournal } = await import("./postgres-journal.ts");

@@ -25,5 +25,5 @@ export type { ReportedWrite } from "./simulation/judge.ts";
 export { ledgerOf } from "./simulation/ledger.ts";
 export { noFaults, randomFaults } from "./simulation/faults.ts";
 export type { FaultPlan, StepRecord } from "./simulation/faults.ts";
-export { simulatedPrograms, waitingProgram } from "./simulation/simulated-programs.ts";
+export { rolledBackProgram, simulatedPrograms, waitingProgram } from "./simulation/simulated-programs.ts";
 export type { SimulatedProgram } from "./simulation/simulated-programs.ts";

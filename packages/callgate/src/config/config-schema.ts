@@ -171,6 +171,7 @@ export const configSchema = z.strictObject({
       keyFile: z.string().optional().describe("The master key; the same on every machine of a shared journal. Default: master.key in the user's state folder"),
       maxMiB: z.int().positive().optional().describe("Oldest ended runs are removed above it. Default 512"),
       maxAgeDays: z.number().positive().optional().describe("Ended runs older than this are removed. Default 30"),
+      maxKeyAgeDays: z.number().positive().optional().describe("How long the idempotency keys of removed runs are kept, so that the same task is not done twice. Default 400"),
     })
     .optional(),
 });

@@ -28,12 +28,18 @@ const runColumns = `
 
 export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
   const selectRun = database.prepare(`select ${runColumns} from runs r where r.tenant = ? and r.run_id = ?`);
-  // A run whose owner died reads as crashed, so a filter on status has to know the dead owners.
-  const selectRuns = database.prepare(`
-    select ${runColumns} from runs r
-    where r.tenant = :tenant and r.started_at_ms < :beforeMs
-      and (:status is null or :status = case when r.status = 'running' and r.owner in (select value from json_each(:dead)) then 'crashed' else r.status end)
-    order by r.started_at_ms desc, r.run_no desc limit :limit`);
+  const listing = (where: string): string => `
+    select ${runColumns} from runs r where r.tenant = :tenant and r.started_at_ms < :beforeMs and ${where}
+    order by r.started_at_ms desc, r.run_no desc limit :limit`;
+  const isLost = "r.owner in (select value from json_each(:dead))";
+  // A run whose owner died reads as crashed. What is open is listed along the index runs_open: SQLite takes it where the index's own condition stands in the query.
+  const isOpen = "r.status in ('running', 'suspended')";
+  const selectRuns = {
+    all: database.prepare(listing("true")),
+    suspended: database.prepare(listing(`${isOpen} and r.status = 'suspended'`)),
+    running: database.prepare(listing(`${isOpen} and r.status = 'running' and not coalesce(${isLost}, false)`)),
+    ended: database.prepare(listing(`(r.status = :status or (:status = 'crashed' and r.status = 'running' and ${isLost}))`)),
+  };
 
   /** Texts of the run that are sealed; none once it was erased, or without its key. */
   function textsOf(run: Row, column: string, place: (runId: string) => string): NonNullable<Payload["texts"]> {
@@ -48,6 +54,12 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     return recordOf(row, { dead, texts });
   }
 
+  function rowsOf(status: RunFilter["status"], filter: Readonly<Record<string, string | number>>, dead: string): readonly Row[] {
+    if (status === undefined) return selectRuns.all.all(filter);
+    if (status === "suspended") return selectRuns.suspended.all(filter);
+    return status === "running" ? selectRuns.running.all({ ...filter, dead }) : selectRuns.ended.all({ ...filter, status, dead });
+  }
+
   return {
     readRun(tenant, runId) {
       const row = selectRun.get(tenant, runId);
@@ -55,8 +67,8 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     },
     listRuns({ tenant, status, limit, beforeMs }) {
       const dead = owners.dead();
-      const filter = { tenant, status: status ?? null, dead: JSON.stringify(dead), beforeMs: beforeMs ?? Number.MAX_SAFE_INTEGER, limit: limit ?? DEFAULT_LIMIT };
-      return selectRuns.all(filter).map((row) => toRecord(row, dead));
+      const filter = { tenant, beforeMs: beforeMs ?? Number.MAX_SAFE_INTEGER, limit: limit ?? DEFAULT_LIMIT };
+      return rowsOf(status, filter, JSON.stringify(dead)).map((row) => toRecord(row, dead));
     },
   };
 }

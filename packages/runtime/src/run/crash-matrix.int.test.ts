@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { noFaults, randomFaults, simulate, simulatedPrograms } from "@callgate/testkit";
+import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms } from "@callgate/testkit";
 import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
 import { openSimulatedGate, sharedParts, sqliteStores } from "./fixtures/simulation-parts.ts";
 
@@ -26,7 +26,7 @@ const randomSeeds = 12;
 const faultySeeds = [89, 291, 347, 360, 395];
 
 describe("durable runs", () => {
-  for (const program of simulatedPrograms) {
+  for (const program of [...simulatedPrograms, rolledBackProgram]) {
     test(`br-007: a ${program.name} program keeps its promises when it is killed at any of its steps (a sample)`, { timeout: 300_000 }, async () => {
       const whole = await simulated(program, { faults: noFaults, seed: 1 });
       expect(whole.faults).toEqual([]);

@@ -4,6 +4,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
 import type { GateInit } from "./fixtures/durable-world.ts";
+import { plainChecker } from "./fixtures/plain-checker.ts";
+import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
 let close: () => Promise<unknown> = () => Promise.resolve();
@@ -114,6 +116,29 @@ describe("one write for a task and a business key", () => {
     expect(other.value).toMatchObject({ value: "IDEMPOTENCY_MISMATCH" });
     await second.run(program, { taskId: "task-2" });
     expect(done).toHaveLength(6);
+  });
+});
+
+describe("one write for a task whose first run was pruned", () => {
+  test("is not done again: one that took place is said to have, one in doubt cannot be settled any more, one that failed is tried", async () => {
+    const done: string[] = [];
+    const write = (name: string, handler: () => unknown): TestTool => ({ name, effect: "write", handler: () => { done.push(name); return handler(); } });
+    const { gate } = await createTestGate([
+      write("works", () => ({ id: 7 })),
+      write("doubt", () => { throw new Error("the connection was lost"); }),
+      write("fails", () => { throw new ToolError({ code: "FULL", message: "no room", notApplied: true }); }),
+    ], { checkers: [plainChecker()] });
+    close = () => gate.close();
+    const program = "return await Promise.all(['works', 'doubt', 'fails'].map((name) => tools.t[name]({}).then(() => 'ok', (error) => error.code + ' ' + error.message)))";
+    const first = await gate.run(program, { taskId: "onboarding-7" });
+    expect(await gate.runs.prune({ olderThanMs: -1 })).toMatchObject({ runs: 1 });
+    const second = await gate.run(program, { taskId: "onboarding-7" });
+    expect((second.value as { readonly value: readonly string[] }).value).toEqual([
+      expect.stringMatching(new RegExp(`^EFFECT_ELSEWHERE .*already took place as call ${first.runId}.0, .*Nothing was done again`)),
+      expect.stringMatching(new RegExp(`^EFFECT_UNKNOWN .*call ${first.runId}.1, .*Its run was pruned`)),
+      expect.stringMatching(/^FULL /),
+    ]);
+    expect(done.sort()).toEqual(["doubt", "fails", "fails", "works"]);
   });
 });
 

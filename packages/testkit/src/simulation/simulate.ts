@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Checker, Clock, Gate, Journal, RunRecord, RunResult, SandboxDriver, Source } from "@callgate/contract";
 import { virtualClock } from "../virtual-clock.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
 import { createFaultLine, seededRandom } from "./faults.ts";
 import type { FaultLine, FaultPlan, StepRecord } from "./faults.ts";
 import { createLedger } from "./ledger.ts";
@@ -64,7 +65,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (event.kind === "run-started") runId ??= event.runId;
   });
   // Two stops may outlast the limit of a run, and one that ends at that is none of these programs.
-  first.gate.run(options.program.text, { suspendAfterMs: 2_000, limits: { wallMs: 3_600_000 } }).catch(() => undefined);
+  const { rollsBack = false } = options.program;
+  first.gate.run(options.program.text, { suspendAfterMs: 2_000, ...(rollsBack ? { onFailure: "keep" } : {}), limits: { wallMs: 3_600_000 } }).catch(() => undefined);
   const observer = await options.openJournal(clock);
   let settledByPerson = 0;
   let run: RunRecord | undefined;
@@ -78,7 +80,9 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (run?.status === "suspended") settledByPerson += await settle(stage, run, world);
     await clock.advance(clock.nextDueInMs ?? maxStepMs);
   }
-  const result = run?.endedAtMs === undefined ? undefined : await stage.resultOf(run.runId);
+  const hasEnded = run?.endedAtMs !== undefined;
+  if (run !== undefined && hasEnded && rollsBack) await rollBack(stage, clock, run.runId);
+  const result = run === undefined || !hasEnded ? undefined : await (rollsBack ? stage.rolledBack(run.runId) : stage.resultOf(run.runId));
   const entries = run === undefined ? [] : await observer.readEntries("local", run.runId);
   const faults = judge({ program: options.program, ledger: world.ledger, run, result, entries });
   await stage.close();
@@ -88,6 +92,19 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
 
 /** With nothing due, time goes on all the same. */
 const maxStepMs = 1_000;
+
+/** Longer than any stop and the lease after it: by then those who look for work have finished what was left. */
+const undoneWithinMs = 300_000;
+
+/** Two processes at once, which meet the faults that are left; others go on where they stop. */
+async function rollBack(stage: Stage, clock: VirtualClock, runId: string): Promise<void> {
+  const until = clock.now() + undoneWithinMs;
+  for (const undoing of [await stage.open(), await stage.open()]) undoing?.gate.runs.rollback(runId).catch(() => undefined);
+  for (await stage.quiet(); clock.now() < until; await stage.quiet()) {
+    await stage.keepStaffed();
+    await clock.advance(clock.nextDueInMs ?? maxStepMs);
+  }
+}
 
 /** A person looks at the world and says whether the write took place. */
 async function settle(stage: Stage, run: RunRecord, { ledger }: SimulatedWorld): Promise<number> {
@@ -112,6 +129,8 @@ interface Stage {
   /** Does something through a process that meets no fault: a person at another machine. */
   person(act: (gate: Gate) => Promise<unknown>): Promise<boolean>;
   resultOf(runId: string): Promise<RunResult>;
+  /** What a rollback comes to that finds everything done. */
+  rolledBack(runId: string): Promise<RunResult>;
   close(): Promise<void>;
 }
 
@@ -136,8 +155,12 @@ function createStage(options: SimulationOptions, { line, clock, world }: StagePa
   }
 
   const reliable = createFaultLine({ crashes: new Set(), pauses: new Map() });
-  let helper: Promise<{ readonly gate: Gate } | undefined> | undefined;
-  const person = (): Promise<{ readonly gate: Gate } | undefined> => (helper ??= openWith(reliable, false));
+  let helping: ReturnType<typeof openWith> | undefined;
+  async function helper(): Promise<{ readonly gate: Gate }> {
+    const person = await (helping ??= openWith(reliable, false));
+    if (person === undefined) throw new Error("no gate");
+    return person;
+  }
 
   return {
     open: () => openWith(line, false),
@@ -156,15 +179,10 @@ function createStage(options: SimulationOptions, { line, clock, world }: StagePa
       for (let missing = options.resumers - working; missing > 0; missing -= 1) await openWith(line, true);
     },
     async person(act) {
-      const helping = await person();
-      if (helping === undefined) return false;
-      return await act(helping.gate).then(() => true, () => false);
+      return await act((await helper()).gate).then(() => true, () => false);
     },
-    async resultOf(runId) {
-      const helping = await person();
-      if (helping === undefined) throw new Error("no gate");
-      return await helping.gate.runs.resume(runId);
-    },
+    resultOf: async (runId) => await (await helper()).gate.runs.resume(runId),
+    rolledBack: async (runId) => await (await helper()).gate.runs.rollback(runId),
     async close() {
       for (const { process } of processes) process.kill();
       for (const journal of journals) await journal.close().catch(() => undefined);

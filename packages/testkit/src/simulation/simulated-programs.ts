@@ -11,6 +11,8 @@ export interface SimulatedProgram {
   readonly writes: readonly string[];
   /** Those that must be undone, exactly once, or listed for a person. */
   readonly undone: readonly string[];
+  /** The run keeps what it did at its end, whatever that is; then two processes roll it back at once. */
+  readonly rollsBack?: true;
 }
 
 /** Two branches of two calls of the same tool each: the order of completions decides which call is which. */
@@ -89,6 +91,26 @@ t.broken(n=6)`,
     undone: ["keyed:11", "keyed:12", "plain:23", "asked:4"],
   },
 ];
+
+/** A run that is rolled back, by two processes at once. */
+export const rolledBackProgram: SimulatedProgram = {
+  name: "rolled back",
+  text: `${branches}
+await tools.t.plain({ n: a.n + b.n });
+await tools.t.asked({ n: 4 });
+await tools.t.final({ n: 5 });
+return [a.value, b.value];`,
+  python: `${pythonBranches}
+t.plain(n=a["n"] + b["n"])
+t.asked(n=4)
+t.final(n=5)
+[a["value"], b["value"]]`,
+  status: "completed",
+  value: [110, 120],
+  writes: ["keyed:11", "keyed:12", "plain:23", "asked:4", "final:5"],
+  undone: ["keyed:11", "keyed:12", "plain:23", "asked:4", "final:5"],
+  rollsBack: true,
+};
 
 /** For real processes: a person is asked in the middle. Where a program can be executed again it is suspended meanwhile. */
 export const waitingProgram: SimulatedProgram = {

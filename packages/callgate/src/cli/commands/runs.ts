@@ -136,7 +136,7 @@ export async function pruneRunsCommand(options: { readonly olderThan?: number; r
   if (options.olderThan === undefined && options.maxMib === undefined) throw new CallgateError("USAGE", "Say what to remove: --older-than DAYS, --max-mib MIB, or both");
   return await context.withGate(async (gate) => {
     const pruned = await gate.runs.prune({
-      ...(options.olderThan === undefined ? {} : { olderThanMs: Date.now() - options.olderThan * 86_400_000 }),
+      ...(options.olderThan === undefined ? {} : { olderThanMs: options.olderThan * 86_400_000 }),
       ...(options.maxMib === undefined ? {} : { maxBytes: options.maxMib * 1024 * 1024 }),
     });
     context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${counted(pruned.runs, "run")}, ${counted(pruned.bytes, "byte")}\n`);

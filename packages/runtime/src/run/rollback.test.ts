@@ -1,0 +1,104 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { durableWorld, until } from "./fixtures/durable-world.ts";
+import type { TestTool } from "./fixtures/test-gate.ts";
+
+/** Three writes that can be undone; undoing `b` waits until it is let go. */
+function shop() {
+  const log: string[] = [];
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const step = (name: string, undoing: () => Promise<void> | void, init: Partial<TestTool> = {}): TestTool => ({
+    name, effect: "write", handler: () => name,
+    compensate: async () => {
+      log.push(`undo ${name}`);
+      await undoing();
+    },
+    ...init,
+  });
+  const world = durableWorld([step("a", () => undefined), step("b", () => held, { idempotent: true }), step("c", () => undefined)]);
+  onTestFinished(async () => {
+    letGo();
+    await world.close();
+  });
+  return { ...world, log, letGo: () => letGo() };
+}
+
+const program = "await tools.t.a({}); await tools.t.b({}); await tools.t.c({}); return 1";
+
+describe("two rollbacks at once", () => {
+  test("one undoes, once; the other is told which process does, and what to do", async () => {
+    const { open, log, letGo } = shop();
+    const [first, second] = [await open(), await open()];
+    const { runId } = await first.run(program, { onFailure: "keep" });
+    const undoing = first.runs.rollback(runId);
+    await until(() => log.includes("undo b"));
+    await expect(second.runs.rollback(runId)).rejects.toMatchObject({ code: "RUN_HELD", message: expect.stringContaining(`process ${process.pid} of this machine`) as string, details: { runId, pid: process.pid } });
+    await expect(first.runs.rollback(runId)).rejects.toMatchObject({ code: "RUN_HELD" });
+    letGo();
+    expect((await undoing).compensation).toEqual({ undone: [`${runId}.2`, `${runId}.1`, `${runId}.0`], remaining: [] });
+    expect(log).toEqual(["undo c", "undo b", "undo a"]);
+    expect((await second.runs.rollback(runId)).compensation?.undone).toHaveLength(3);
+    expect(log).toHaveLength(3);
+  });
+
+  test("one whose process is lost is finished by a worker; the slow process undoes nothing more and says why", async () => {
+    const { open, log, letGo, lose, journal, entries } = shop();
+    const [first, second] = [await open(), await open()];
+    const { runId } = await first.run(program, { onFailure: "keep" });
+    const fenced = expect(first.runs.rollback(runId)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await until(() => log.includes("undo b"));
+    lose(runId);
+    const worker = second.work();
+    await until(() => log.filter((line) => line === "undo b").length === 2); // It is idempotent, so it is done again.
+    letGo();
+    await until(() => journal.runs.get(runId)?.undoing === false);
+    await worker.stop();
+    await fenced;
+    expect(log).toEqual(["undo c", "undo b", "undo b", "undo a"]);
+    expect(entries(runId).filter((entry) => entry.kind === "call-ended" && entry.seq >= 1_000_000_000)).toHaveLength(3);
+    expect(entries(runId)).toContainEqual(expect.objectContaining({ kind: "resumed", reason: "taken_over", epoch: 3 }));
+    expect((await second.runs.rollback(runId)).compensation).toMatchObject({ remaining: [] });
+  });
+
+  test("one that a person stops is given back, and goes on when it is asked for again", async () => {
+    const { open, log, letGo, journal } = shop();
+    const gate = await open();
+    const { runId } = await gate.run(program, { onFailure: "keep" });
+    const stopping = new AbortController();
+    const undoing = gate.runs.rollback(runId, { signal: stopping.signal });
+    await until(() => log.includes("undo b"));
+    stopping.abort();
+    letGo();
+    expect((await undoing).compensation?.undone).toEqual([`${runId}.2`]);
+    expect(journal.runs.get(runId)?.undoing).toBe(false);
+    expect(await journal.claim({ leaseMs: 1 })).toBeUndefined();
+    const { compensation } = await gate.runs.rollback(runId);
+    expect(compensation?.undone).toContain(`${runId}.0`);
+  });
+
+  test("a run that has not ended is not rolled back", async () => {
+    const { open } = shop();
+    const gate = await open();
+    const { runId } = await gate.run("await tools.t.a({}); await waitFor('go')");
+    await expect(gate.runs.rollback(runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE", message: expect.stringContaining(`callgate runs resume ${runId}`) as string });
+  });
+
+  test("undoing that takes its process down again and again is left to a person", async () => {
+    const { open, log, letGo, lose, journal } = shop();
+    const gates = [];
+    for (let turn = 0; turn < 6; turn += 1) gates.push(await open({ defaults: { settleGraceMs: 1 } }));
+    const { runId } = (await gates[0]?.run(program, { onFailure: "keep" })) ?? { runId: "" };
+    const lost = expect(gates[0]?.runs.rollback(runId)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    const times = (): number => log.filter((line) => line === "undo b").length;
+    await until(() => times() === 1);
+    for (const [turn, gate] of gates.slice(1).entries()) {
+      lose(runId);
+      gate.work({ concurrency: 1 });
+      if (turn < 4) await until(() => times() === turn + 2);
+    }
+    await until(() => journal.runs.get(runId)?.undoing === false);
+    expect(times()).toBe(5);
+    letGo();
+    await lost;
+  });
+});
