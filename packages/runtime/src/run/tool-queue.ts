@@ -162,6 +162,7 @@ async function settle(state: QueueState, how: Settling): Promise<void> {
   for (const { call } of waiting.slice(state.head)) {
     if (call.state === "queued" && call.past?.issued !== true && (how === "abort" || call.effect === "read")) ledger.refuse(call);
   }
+  if (isQuiet(state)) return;
   state.perform.abort(how);
   for (const call of Array.from(parked.keys())) if (how === "abort" || call.effect === "read") wake(state, call, undefined);
   if (isQuiet(state)) return;

@@ -72,14 +72,14 @@ export function createLiveGuest(job: GuestJob, host: GuestHost): LiveGuest {
       owed += 1;
     },
     take(message) {
-      owed -= 1;
+      if (message.isPart !== true) owed -= 1;
       this.cpuMs = message.cpuMs;
       const outputs = done.newOutputs(message.outputs);
       const calls = done.newCalls(message.calls);
       if (outputs.length > 0) host.onOutput(outputs);
       if (calls === undefined) return { kind: "crashed", message: "The program was moved to another thread and did not do the same again" };
       if (calls.length > 0) host.onCalls(calls);
-      if (message.end === undefined && done.isNewlyBlocked(message.delivered)) host.onBlocked?.(message.delivered);
+      if (message.isPart !== true && message.end === undefined && done.isNewlyBlocked(message.delivered)) host.onBlocked?.(message.delivered);
       return message.end;
     },
     finish(end) {

@@ -35,6 +35,17 @@ describe("createPool", () => {
     }
   }, 60_000);
 
+  test("of many calls the first are heard while the guest goes on computing, each once and in order, the output between them", async () => {
+    const body = `const all = []; for (let n = 0; n < 40; n++) { console.log("issued", n); all.push(tools.demo.echo(n)); } const end = Date.now(); for (let i = 0; i < 4e9; i++); return (await Promise.all(all)).length`;
+    const run = startProgram(driver, body, { byHand: true, limits: { cpuMs: 2_000 } });
+    await run.issued(32);
+    expect(run.blocked).toEqual([]);
+    expect(run.outputs.length).toBeGreaterThanOrEqual(32);
+    expect(await run.ended).toMatchObject({ kind: "limit", limit: "cpuMs" });
+    expect(run.calls.map((call) => [call.seq, call.kind === "tool" && call.args.json])).toEqual(Array.from({ length: 40 }, (_, n) => [n, `${n}`]));
+    expect(run.outputs.map((output) => output.kind === "console" && output.entry.text)).toEqual(Array.from({ length: 40 }, (_, n) => `issued ${n}`));
+  }, 60_000);
+
   test("cancels a guest that cannot be interrupted, and one that waits behind it, within 500 ms", async () => {
     const behind = startProgram(driver, "await tools.demo.echo(1); return 1", { byHand: true });
     await behind.issued(1);

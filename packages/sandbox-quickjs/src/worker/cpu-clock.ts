@@ -3,6 +3,8 @@ export interface CpuClock {
   begin(): void;
   /** CPU of all stretches so far. */
   end(): number;
+  /** The same without the one that goes on. */
+  endedMs(): number;
   isOver(): boolean;
 }
 
@@ -29,6 +31,7 @@ export function createCpuClock(limitMs: number): CpuClock {
       usedMs += stretchMs();
       return usedMs;
     },
+    endedMs: () => usedMs,
     isOver() {
       base ??= { wallMs: performance.now(), threadMs: threadMs() };
       return usedMs + performance.now() - beganMs > limitMs && usedMs + stretchMs() > limitMs;

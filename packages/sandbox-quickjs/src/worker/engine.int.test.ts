@@ -33,7 +33,7 @@ describe("createEngines", () => {
   engines.defineModules("m", modules);
   const limits = { ...defaultLimits, memoryMiB: 64, cpuMs: 2_000 };
   const run = (engine: PreparedEngine, body: string): void => {
-    createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits, cancelled: () => false }).start();
+    createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits, cancelled: () => false, part: () => undefined }).start();
   };
   const pristine = ((): string => {
     const engine = engines.prepare("m", 64);

@@ -5,6 +5,7 @@ import { createCpuClock } from "./cpu-clock.ts";
 import type { PreparedEngine } from "./engine.ts";
 import type { EngineValues } from "./engine-values.ts";
 import { createEngineValues } from "./engine-values.ts";
+import type { StretchMessage } from "./messages.ts";
 
 export interface GuestStart {
   readonly code: string;
@@ -13,6 +14,8 @@ export interface GuestStart {
   readonly limits: RunLimits;
   /** True once somebody asked for this guest to stop. Read while it computes. */
   cancelled(): boolean;
+  /** Takes what a stretch gave so far, while the guest computes. */
+  readonly part: (part: Omit<StretchMessage, "key">) => void;
 }
 
 /** Promises that were rejected while nobody waits for them, oldest first. */

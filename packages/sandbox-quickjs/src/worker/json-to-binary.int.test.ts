@@ -14,7 +14,7 @@ engines.defineModules("m", '[{"namespace":"demo","tools":["give"]}]');
 /** Runs a program whose one call is answered with a JSON text; the value it returns. */
 function answered(json: string, body: string): unknown {
   const engine = engines.prepare("m", limits.memoryMiB);
-  const guest = createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits, cancelled: () => false });
+  const guest = createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits, cancelled: () => false, part: () => undefined });
   guest.start();
   const { end } = guest.deliver([{ seq: 0, atMs: 0, result: { kind: "value", value: { json, tagged: false } } }]);
   engines.release(engine, guest.isHealthy);

@@ -42,9 +42,11 @@ export type HostMessage =
   | { readonly kind: "deliver"; readonly key: number; readonly completions: readonly GuestCompletion[] }
   | { readonly kind: "cancel"; readonly key: number };
 
-/** Worker → host: what one stretch of one guest gave. */
+/** Worker → host: what one stretch of one guest gave, or a first part of it. */
 export interface StretchMessage {
   readonly key: number;
+  /** The stretch goes on: the host can begin with these calls while the guest computes. */
+  readonly isPart?: true;
   readonly calls: readonly GuestCall[];
   readonly outputs: readonly GuestOutput[];
   /** Completions the guest has taken in all. */

@@ -66,7 +66,18 @@ function receiveCall(state: GuestState, kind: number, values: Pointer): 0 | 1 | 
   const seq = state.nextSeq++;
   state.open.set(seq, "call");
   state.calls.push(kind === emitted.tool ? { kind: "tool", seq, tool: name, args } : { kind: "builtin", seq, name: name as "search", args, atMs: state.nowMs });
+  if (state.calls.length >= callsInPart) handOver(state);
   return 1;
+}
+
+/** So many calls are worth a message of their own: the host performs them while the guest issues the next. */
+const callsInPart = 16;
+
+function handOver(state: GuestState): void {
+  const { calls, outputs, delivered } = state;
+  state.calls = [];
+  state.outputs = [];
+  state.job.part({ calls, outputs, delivered, cpuMs: state.clock.endedMs(), isPart: true });
 }
 
 function receiveTimer(state: GuestState, delayMs: number): 0 | 1 {

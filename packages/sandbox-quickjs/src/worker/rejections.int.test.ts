@@ -12,7 +12,7 @@ engines.defineModules("m", '[{"namespace":"demo","tools":["give"]}]');
 /** What a program printed as an error, and how it ended. Its calls are answered with a failure, its timers at once. */
 function run(body: string): { readonly told: readonly string[]; readonly end: string | undefined } {
   const engine = engines.prepare("m", 64);
-  const guest = createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits: { ...defaultLimits, memoryMiB: 64, cpuMs: 20_000 }, cancelled: () => false });
+  const guest = createGuest(engine, { code: programText(body), seed: "0".repeat(32), startMs: 0, limits: { ...defaultLimits, memoryMiB: 64, cpuMs: 20_000 }, cancelled: () => false, part: () => undefined });
   const outputs: GuestOutput[] = [];
   let stretch = guest.start();
   for (;;) {

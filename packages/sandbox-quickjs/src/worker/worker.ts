@@ -65,7 +65,7 @@ function start(state: WorkerState, message: HostMessage & { kind: "start" }): vo
   };
   onCpu(state, key, () => {
     const engine = engines.prepare(modulesDigest, limits.memoryMiB);
-    const guest = createGuest(engine, { code, seed, startMs, limits, cancelled });
+    const guest = createGuest(engine, { code, seed, startMs, limits, cancelled, part: (part) => state.port.postMessage({ key, ...part } satisfies StretchMessage) });
     state.guests.set(key, { guest, engine });
     return guest.start();
   });
