@@ -177,6 +177,11 @@ export interface Journal {
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
   /** Default durability: `lazy`. */
   finish(lease: RunLease, finish: RunFinish, durability?: Durability): Promise<void>;
+  /**
+   * The journal renews the leases of what it began or claimed by itself while the process lives, a third of the lease
+   * apart. Calls `lost` once when it finds that the run is another's, until the returned function is called.
+   */
+  readonly watch: (lease: RunLease, lost: () => void) => () => void;
   /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended, finished or released. */
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   /**

@@ -9,8 +9,8 @@ import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 /** Who drives a run, and what makes a run that stands still go on. */
 export interface Leases {
   renew(lease: RunLease, leaseMs: number): Promise<void>;
-  /** As `renew`, without an error: whether the run is still ours. */
-  keep(lease: RunLease, leaseMs: number): Promise<boolean>;
+  /** Says that the owner lives, and keeps what is still its own of these runs: their ids. */
+  keepAll(ownerId: string, leases: readonly (RunLease & { readonly leaseMs: number })[]): Promise<ReadonlySet<string>>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<(Omit<ClaimedRun, "run"> & { readonly tenant: string }) | undefined>;
   /** Position of the signal that counts. Errors: RUN_NOT_FOUND. */
@@ -36,6 +36,15 @@ returning r.run_id, r.tenant, r.epoch, found.status as was`;
 
 const renewRun = "update callgate.runs set lease_until_ms = callgate.now_ms($3) + $4 where run_id = $1 and epoch = $2 and (status = 'running' or undoing) returning 1";
 
+const keepRuns = `
+with alive as (
+  update callgate.owners set heartbeat_at_ms = callgate.now_ms($1) where owner_id = $2
+)
+update callgate.runs r set lease_until_ms = callgate.now_ms($1) + held.lease_ms
+from unnest($3::text[], $4::int[], $5::float8[]) as held (run_id, epoch, lease_ms)
+where r.run_id = held.run_id and r.epoch = held.epoch and (r.status = 'running' or r.undoing)
+returning r.run_id`;
+
 const suspendRun = `
 update callgate.runs set status = 'suspended', owner = null, lease_until_ms = null, waits = $2, waits_sealed = $3, wake_at_ms = $4::float8,
   due_at_ms = case when $5 then callgate.now_ms($6) else $4::float8 end
@@ -45,15 +54,15 @@ where run_id = $1`;
 export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
   const { database, owners, masterKey, time } = seams;
 
-  async function keep({ runId, epoch }: RunLease, leaseMs: number): Promise<boolean> {
-    return (await database.query("lazy", renewRun, [runId, epoch, time.given(), leaseMs])).length > 0;
-  }
-
   return {
-    keep,
+    async keepAll(ownerId, leases) {
+      const values = [leases.map(({ runId }) => runId), leases.map(({ epoch }) => epoch), leases.map(({ leaseMs }) => leaseMs)];
+      return new Set((await database.query("lazy", keepRuns, [time.given(), ownerId, ...values])).map((row) => String(row["run_id"])));
+    },
     renew: (lease, leaseMs) =>
       writes.after(lease.runId, async () => {
-        if (!(await keep(lease, leaseMs))) throw await whyLost(database.read, lease);
+        const { runId, epoch } = lease;
+        if ((await database.query("lazy", renewRun, [runId, epoch, time.given(), leaseMs])).length === 0) throw await whyLost(database.read, lease);
       }),
     suspend: (lease, { atMs, waits, wakeAtMs }) =>
       writes.after(lease.runId, async () => {

@@ -11,7 +11,6 @@ export interface Owners {
   register(): Promise<void>;
   /** Ids of owners that can no longer drive the runs they drive, or undo those they undo: dead on this machine, or silent elsewhere. */
   dead(): Promise<readonly string[]>;
-  beat(): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -34,9 +33,6 @@ export function createOwners(database: Database, time: JournalTime): Owners {
     async dead() {
       const rows = await database.read("select o.*, callgate.now_ms($1) as now from callgate.owners o where owner_id in (select owner from callgate.runs where status = 'running' union all select owner from callgate.runs where undoing)", [time.given()]);
       return rows.filter((row) => row["owner_id"] !== ownerId && !ownerLives(ownerOf(row), self, Number(row["now"]))).map((row) => String(row["owner_id"]));
-    },
-    async beat() {
-      await database.query("lazy", "update callgate.owners set heartbeat_at_ms = callgate.now_ms($1) where owner_id = $2", [time.given(), ownerId]);
     },
     async leave() {
       await database.query("lazy", "update callgate.owners set closed_at_ms = callgate.now_ms($1) where owner_id = $2", [time.given(), ownerId]);

@@ -118,13 +118,14 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
 }
 
 async function beat({ owners, held, leases }: Parts): Promise<void> {
-  await owners.beat();
-  for (const lease of held.all()) if (!(await leases.keep(lease, lease.leaseMs))) held.release(lease);
+  const ours = held.all();
+  const kept = await leases.keepAll(owners.ownerId, ours);
+  for (const lease of ours) if (!kept.has(lease.runId)) held.lose(lease);
 }
 
 type Guard = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
-function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
+function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
   const { seams, reads, writes, leases, held } = parts;
   return {
     ...undoing(parts, guard),
@@ -143,6 +144,7 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
         await writes.finish(lease, finish);
         held.release(lease);
       }),
+    watch: held.watch,
     renew: (lease, leaseMs) =>
       guard(`Cannot renew run ${lease.runId}`, async () => {
         await leases.renew(lease, leaseMs);

@@ -16,12 +16,17 @@ export interface HeldLeases {
   hold(lease: RunLease, leaseMs: number): void;
   /** Forgets a run, unless it is held under a later lease. */
   release(lease: RunLease): void;
+  /** The same, and tells whoever watches it: it is another's. */
+  readonly lose: (lease: RunLease) => void;
+  /** Calls `lost` once, until the returned function is called. */
+  readonly watch: (lease: RunLease, lost: () => void) => () => void;
   /** No beat any more. */
   stop(): void;
 }
 
 export function createHeldLeases(clock: Clock, beat: () => Promise<void>): HeldLeases {
   const held = new Map<string, HeldLease>();
+  const watchers = new Set<{ readonly lease: RunLease; readonly lost: () => void }>();
   let plannedMs = heartbeatMs;
   /** Two beats may be late or fail before a lease is lost. */
   const everyMs = (): number => {
@@ -30,6 +35,11 @@ export function createHeldLeases(clock: Clock, beat: () => Promise<void>): HeldL
   };
   const heartbeat = createHeartbeat(clock, everyMs, beat);
 
+  function release({ runId, epoch }: RunLease): void {
+    if ((held.get(runId)?.epoch ?? Infinity) <= epoch) held.delete(runId);
+    if (held.size === 0) heartbeat.stop();
+  }
+
   return {
     all: () => [...held.values()],
     hold(lease, leaseMs) {
@@ -37,9 +47,18 @@ export function createHeldLeases(clock: Clock, beat: () => Promise<void>): HeldL
       if (leaseMs / 3 < plannedMs) heartbeat.stop();
       heartbeat.start();
     },
-    release({ runId, epoch }) {
-      if ((held.get(runId)?.epoch ?? Infinity) <= epoch) held.delete(runId);
-      if (held.size === 0) heartbeat.stop();
+    release,
+    lose(lease) {
+      release(lease);
+      for (const watcher of [...watchers].filter((one) => one.lease.runId === lease.runId && one.lease.epoch <= lease.epoch)) {
+        watchers.delete(watcher);
+        watcher.lost();
+      }
+    },
+    watch(lease, lost) {
+      const watcher = { lease, lost };
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
     },
     stop: () => heartbeat.stop(),
   };

@@ -22,6 +22,7 @@ export interface Recorder {
   begin(run: RunStart, leaseMs: number): Promise<RunLease>;
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
   finish(lease: RunLease, finish: RunFinish, durability: Durability): Promise<void>;
+  readonly watch: HeldLeases["watch"];
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
@@ -57,10 +58,12 @@ export function createRecorder(seams: RecorderSeams): Recorder {
   const prepare = { ...seams, scope: (lease: RunLease) => queue.write({ durability: "lazy", what: `Cannot append to run ${lease.runId}` }, () => writer.scope(lease)) };
 
   function beat(): Promise<void> {
+    const lost: RunLease[] = [];
     return queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, () => {
+      lost.length = 0; // A batch that failed is tried again.
       owners.beat();
-      for (const lease of held.all()) if (!leases.keep(lease, clock.now() + lease.leaseMs)) held.release(lease);
-    });
+      for (const lease of held.all()) if (!leases.keep(lease, clock.now() + lease.leaseMs)) lost.push(lease);
+    }).then(() => lost.forEach(held.lose));
   }
 
   /** After every earlier write of the run; a run that is not ours any more is not kept ours. */
@@ -68,7 +71,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     try {
       return await order.after(lease.runId, undefined, () => queue.write(options, work));
     } catch (error) {
-      if (CallgateError.is(error) && error.code === "RUN_FENCED") held.release(lease);
+      if (CallgateError.is(error) && error.code === "RUN_FENCED") held.lose(lease);
       throw error;
     }
   }
@@ -93,6 +96,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
       await write(lease, { durability, what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish));
       held.release(lease);
     },
+    watch: held.watch,
     async renew(lease, leaseMs) {
       await write(lease, { durability: "lazy", what: `Cannot renew run ${lease.runId}` }, () => leases.renew(lease, clock.now() + leaseMs));
       held.hold(lease, leaseMs);

@@ -135,8 +135,9 @@ interface Access {
 function durable(
   { recorder, entries }: { readonly recorder: Recorder; readonly entries: EntryReader },
   { guard, read }: Access,
-): Pick<Journal, "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect"> {
+): Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect"> {
   return {
+    watch: recorder.watch,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
     suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
     claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),

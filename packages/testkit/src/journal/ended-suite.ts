@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { virtualClock } from "../virtual-clock.ts";
 import { bob, ended, issued, leaseOf, sampleFinish, sampleRun } from "./journal-samples.ts";
+import { pausedClock } from "./paused-clock.ts";
 import { LEASE_MS, START_MS, twoOwners } from "./two-owners.ts";
 import type { DurableSeams } from "./two-owners.ts";
 
@@ -86,6 +89,30 @@ export function endedSuite(seams: DurableSeams): void {
     await first.finish(leaseOf("theirs"), sampleFinish());
     for (const runId of ["theirs", "nope"]) await expect(first.claimEnded("acme", runId, { leaseMs: LEASE_MS })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
     await expect(first.release(leaseOf("nope"))).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+  });
+
+  test("a journal renews what it claimed by itself, and tells whoever watches when it turns out to be another's", async () => {
+    const { setUp, openAgain } = seams;
+    const [clock, theirs] = [virtualClock(START_MS), pausedClock(START_MS)];
+    const { store, journal: first } = await setUp(clock);
+    const second = await openAgain(store, theirs);
+    await first.finish(await first.begin(sampleRun("r1"), { leaseMs: LEASE_MS }), sampleFinish());
+    await first.claimEnded("acme", "r1", { leaseMs: LEASE_MS });
+    const lost: string[] = [];
+    first.watch(leaseOf("r1", 2), () => lost.push("watched"));
+    first.watch(leaseOf("r1", 2), () => lost.push("not any more"))();
+    first.watch(leaseOf("r1", 3), () => lost.push("a later lease"));
+    await clock.advance(2 * (LEASE_MS / 3));
+    for (let untilMs = 0; untilMs < START_MS + LEASE_MS + 2 * (LEASE_MS / 3); await sleep(2)) {
+      const claim = await second.claimEnded("acme", "r1", { leaseMs: LEASE_MS });
+      untilMs = claim.kind === "held" ? claim.holder.untilMs : expect.fail("it was not renewed");
+    }
+    expect(lost).toEqual([]);
+    theirs.set(START_MS + 2 * LEASE_MS);
+    expect(await second.claimEnded("acme", "r1", { leaseMs: LEASE_MS })).toMatchObject({ kind: "claimed", lease: { epoch: 3 } });
+    for (; lost.length === 0; await sleep(2)) await clock.advance(LEASE_MS / 3);
+    await clock.advance(LEASE_MS);
+    expect(lost).toEqual(["watched"]);
   });
 
   test("is not pruned while somebody undoes it", async () => {

@@ -81,8 +81,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     await clock.advance(clock.nextDueInMs ?? maxStepMs);
   }
   const hasEnded = run?.endedAtMs !== undefined;
-  if (run !== undefined && hasEnded && rollsBack) await rollBack(stage, clock, run.runId);
-  const result = run === undefined || !hasEnded ? undefined : await (rollsBack ? stage.rolledBack(run.runId) : stage.resultOf(run.runId));
+  const result = run === undefined || !hasEnded ? undefined : await (rollsBack ? rollBack(stage, clock, run.runId) : stage.resultOf(run.runId));
   const entries = run === undefined ? [] : await observer.readEntries("local", run.runId);
   const faults = judge({ program: options.program, ledger: world.ledger, run, result, entries });
   await stage.close();
@@ -93,17 +92,23 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
 /** With nothing due, time goes on all the same. */
 const maxStepMs = 1_000;
 
-/** Longer than any stop and the lease after it: by then those who look for work have finished what was left. */
-const undoneWithinMs = 300_000;
+/** Longer than any stop and the lease after it: whoever stood still has woken, and somebody else has gone on. */
+const undoneWithinMs = 130_000;
 
-/** Two processes at once, which meet the faults that are left; others go on where they stop. */
-async function rollBack(stage: Stage, clock: VirtualClock, runId: string): Promise<void> {
+/** Two processes at once, which meet the faults that are left; others go on where they stop. What it comes to, once nobody is at it. */
+async function rollBack(stage: Stage, clock: VirtualClock, runId: string): Promise<RunResult> {
   const until = clock.now() + undoneWithinMs;
   for (const undoing of [await stage.open(), await stage.open()]) undoing?.gate.runs.rollback(runId).catch(() => undefined);
-  for (await stage.quiet(); clock.now() < until; await stage.quiet()) {
+  for (let turn = 0; turn < maxTurns; turn += 1) {
+    await stage.quiet();
+    if (clock.now() >= until) {
+      const result = await stage.rolledBack(runId).catch(() => undefined);
+      if (result !== undefined) return result;
+    }
     await stage.keepStaffed();
     await clock.advance(clock.nextDueInMs ?? maxStepMs);
   }
+  throw new Error("The rollback does not come to its end");
 }
 
 /** A person looks at the world and says whether the write took place. */
