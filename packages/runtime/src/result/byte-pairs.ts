@@ -16,11 +16,15 @@ export function createBytePairs(table: TokenTable, split: RegExp): BytePairs {
   const encoder = new TextEncoder();
   const known = new Map<string, number>();
   let bytes = new Uint8Array(256);
+  let room = newRoom(bytes.length);
 
   function countWord(word: string): number {
-    if (word.length * 3 > bytes.length) bytes = new Uint8Array(word.length * 6);
+    if (word.length * 3 > bytes.length) {
+      bytes = new Uint8Array(word.length * 6);
+      room = newRoom(bytes.length);
+    }
     const length = encoder.encodeInto(word, bytes).written;
-    return length === 1 || rankOf(table, bytes, [0, length]) !== undefined ? 1 : countMerged(table, bytes, length);
+    return length === 1 || rankOf(table, bytes, [0, length]) !== undefined ? 1 : countMerged(table, bytes.subarray(0, length), room);
   }
 
   function countKnown(word: string): number {
@@ -44,24 +48,33 @@ export function createBytePairs(table: TokenTable, split: RegExp): BytePairs {
   return { within, count: (text) => within(text, Number.POSITIVE_INFINITY) ?? 0 };
 }
 
+/** Where the parts of a word begin, and the rank of each with its right neighbour. Kept from word to word: merging makes no garbage. */
+interface Room {
+  readonly starts: Uint32Array;
+  readonly ranks: Uint32Array;
+}
+
+const newRoom = (bytes: number): Room => ({ starts: new Uint32Array(bytes + 1), ranks: new Uint32Array(bytes + 1) });
+
+const noToken = 0xffff_ffff;
+
 /** Merges the pair of neighbours with the lowest rank until no two neighbours make a token; what is left is the count. */
-function countMerged(table: TokenTable, bytes: Uint8Array, length: number): number {
-  // Parts begin at `starts`; `ranks[i]` is the rank of part i and its right neighbour together.
-  const starts = Array.from({ length: length + 1 }, (_, index) => index);
-  const rankAt = (index: number): number => {
-    const [from, to] = [starts[index], starts[index + 2]];
-    return from === undefined || to === undefined ? Number.POSITIVE_INFINITY : (rankOf(table, bytes, [from, to]) ?? Number.POSITIVE_INFINITY);
-  };
-  const ranks = starts.slice(1).map((_, index) => rankAt(index));
+function countMerged(table: TokenTable, word: Uint8Array, { starts, ranks }: Room): number {
+  let parts = word.length;
+  const rankAt = (index: number): number => (index + 1 < parts ? (rankOf(table, word, [starts[index] ?? 0, starts[index + 2] ?? 0]) ?? noToken) : noToken);
+  for (let index = 0; index <= parts; index += 1) starts[index] = index;
+  for (let index = 0; index < parts; index += 1) ranks[index] = rankAt(index);
   for (;;) {
     let best = -1;
-    let lowest = Number.POSITIVE_INFINITY;
-    for (const [index, rank] of ranks.entries()) {
+    let lowest = noToken;
+    for (let index = 0; index < parts; index += 1) {
+      const rank = ranks[index] ?? noToken;
       if (rank < lowest) [best, lowest] = [index, rank];
     }
-    if (best < 0) return starts.length - 1;
-    starts.splice(best + 1, 1);
-    ranks.splice(best + 1, 1);
+    if (best < 0) return parts;
+    starts.copyWithin(best + 1, best + 2, parts + 1);
+    ranks.copyWithin(best + 1, best + 2, parts);
+    parts -= 1;
     ranks[best] = rankAt(best);
     if (best > 0) ranks[best - 1] = rankAt(best - 1);
   }
