@@ -6,6 +6,7 @@ import type { SandboxDriver } from "@callgate/contract";
 import { testSandboxDriver } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runPython } from "./fixtures/run-python.ts";
+import { pyodideExceptions } from "./fixtures/suite-exceptions.ts";
 import { createPyodideDriver, createPyodideLauncher } from "./index.ts";
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 testSandboxDriver("createPyodideDriver", () => createPyodideDriver({ cacheFolder, maxGuests: 4 }), {
   dialect: "python",
-  except: { "case 60: many at once, the same text too; what does not fit waits": "each start costs a third of a second of CPU: 60 take minutes on a busy machine; six below" },
+  except: pyodideExceptions,
 });
 
 describe("createPyodideDriver", () => {
