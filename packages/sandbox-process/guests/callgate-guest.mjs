@@ -297,6 +297,12 @@ function answer({ seq, error, tagged }, payload) {
 /** What code asks any object for without meaning a tool: `await tools`, JSON.stringify(tools), `${tools}`. */
 const neverTools = new Set(["then", "toJSON", "length", "inspect", "nodeType", "$$typeof", "asymmetricMatch", "prototype", "__proto__", ...Object.getOwnPropertyNames(Object.prototype)]);
 
+/** Globals, and members of `tools`. */
+const waits = {
+  sleep: (until) => new Promise((resolve) => setTimeout(resolve, until instanceof Date ? until.getTime() - Date.now() : until)),
+  waitFor: () => Promise.reject(new ToolError({ code: "UNSUPPORTED", tool: "waitFor", message: "waitFor needs a program that can be suspended and replayed; run it in the embedded sandbox" })),
+};
+
 /** `tools`: frozen namespaces of stubs. Behind each stands a prototype that answers for what is not there. */
 function createTools(modules) {
   const space = (namespace, members) => {
@@ -319,6 +325,7 @@ function createTools(modules) {
     ...Object.fromEntries(spaces),
     search: (query, options) => issue("builtin", "search", { ...options, query }),
     describe: (names) => issue("builtin", "describe", { names: typeof names === "string" ? [names] : names }),
+    ...waits,
   });
 }
 
@@ -395,8 +402,7 @@ function installGlobals() {
     results: Object.freeze({ read: (handle, options) => issue("builtin", "read_result", { ...options, handle }) }),
     text: (value) => send({ k: "text" }, shown(value)),
     progress: (message, fraction) => send({ k: "progress", message: shown(message).slice(0, 1_000), ...(typeof fraction === "number" && fraction >= 0 && fraction <= 1 ? { fraction } : {}) }),
-    sleep: (until) => new Promise((resolve) => setTimeout(resolve, until instanceof Date ? until.getTime() - Date.now() : until)),
-    waitFor: () => Promise.reject(new ToolError({ code: "UNSUPPORTED", tool: "waitFor", message: "waitFor needs a program that can be suspended and replayed; run it in the embedded sandbox" })),
+    ...waits,
   };
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }

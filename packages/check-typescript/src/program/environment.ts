@@ -62,6 +62,9 @@ ${namespaces.map((namespace) => `  export * as ${namespace} from "tools/${namesp
   /** Tools that fit a description of what is wanted. */
   export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "name" | "line" | "signature" | "full" }): Promise<FoundTool[]>;
   export function describe(names: string | readonly string[]): Promise<FoundTool[]>;
+  /** As the globals of these names. */
+  export function sleep(until: number | Date): Promise<void>;
+  export function waitFor(event: string, options?: { timeoutMs?: number }): Promise<any>;
 }
 declare var tools: typeof import("tools");
 `;

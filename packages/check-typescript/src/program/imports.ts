@@ -141,9 +141,12 @@ interface NamedImport {
   readonly environment: Environment;
 }
 
+/** What the module `tools` has beside its namespaces. */
+const ownMembers = ["search", "describe", "sleep", "waitFor"];
+
 function readNamed(bindings: ts.NamedImports, named: NamedImport): ImportLine | Finding {
   const { specifier, namespace, target, environment } = named;
-  const values = namespace === undefined ? new Set([...environment.namespaces.keys(), "search", "describe"]) : new Set(namespace.tools.keys());
+  const values = namespace === undefined ? new Set([...environment.namespaces.keys(), ...ownMembers]) : new Set(namespace.tools.keys());
   const types = namespace === undefined ? new Set<string>() : typeNames(namespace.file);
   const check: string[] = [];
   const run: string[] = [];

@@ -33,8 +33,8 @@ describe("identifierOf", () => {
     expect(identifierOf(name, "tool")).toBe(identifier);
   });
 
-  test("code-mode 12: keeps the runtime's own search and describe free among namespaces", () => {
-    expect(["search", "describe", "files"].map((name) => identifierOf(name, "namespace"))).toEqual(["search_", "describe_", "files"]);
+  test("code-mode 12: keeps the runtime's own members of tools free among namespaces", () => {
+    expect(["search", "describe", "sleep", "waitFor", "files"].map((name) => identifierOf(name, "namespace"))).toEqual(["search_", "describe_", "sleep_", "waitFor_", "files"]);
   });
 
   test("refuses an empty or overlong name", () => {

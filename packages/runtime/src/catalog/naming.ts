@@ -11,8 +11,8 @@ const pythonWords =
 const implicitMembers = "constructor prototype then toJSON toString valueOf";
 
 const reserved: ReadonlySet<string> = new Set(`${javascriptWords} ${pythonWords} ${implicitMembers}`.split(" "));
-/** `tools.search` and `tools.describe` are the runtime's own. */
-const reservedNamespaces: ReadonlySet<string> = new Set(["search", "describe"]);
+/** Members of `tools` that are the runtime's own. */
+const reservedNamespaces: ReadonlySet<string> = new Set(["search", "describe", "sleep", "waitFor"]);
 
 /** `__proto__`, `__init__` and their like mean something to JavaScript or Python. */
 const dunder = /^__[A-Za-z0-9](?:\w*[A-Za-z0-9])?__$/;
@@ -24,7 +24,7 @@ const dunder = /^__[A-Za-z0-9](?:\w*[A-Za-z0-9])?__$/;
  * (of JavaScript or Python, or a member JavaScript calls by itself) gets `_` at its end. Different names may meet in one
  * identifier; the catalog refuses that.
  *
- * @param kind a namespace may further not be `search` or `describe`
+ * @param kind a namespace may further not be what `tools` has of its own, such as `search` or `sleep`
  *
  * Errors: `CallgateError` TOOL_INVALID for an empty or overlong name.
  */

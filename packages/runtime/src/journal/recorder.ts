@@ -76,6 +76,12 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     }
   }
 
+  /** The same for what ends our driving of it. */
+  async function giveUp(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => void): Promise<void> {
+    await write(lease, options, work);
+    held.release(lease);
+  }
+
   return {
     async begin(run, leaseMs) {
       assertNames(run);
@@ -92,24 +98,15 @@ export function createRecorder(seams: RecorderSeams): Recorder {
         queue.write({ durability, what: `Cannot append to run ${runId}` }, () => writer.append(lease, prepared)),
       );
     },
-    async finish(lease, finish, durability) {
-      await write(lease, { durability, what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish));
-      held.release(lease);
-    },
-    watch: held.watch,
+    finish: (lease, finish, durability) => giveUp(lease, { durability, what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish)),
     async renew(lease, leaseMs) {
       await write(lease, { durability: "lazy", what: `Cannot renew run ${lease.runId}` }, () => leases.renew(lease, clock.now() + leaseMs));
       held.hold(lease, leaseMs);
     },
-    async suspend(lease, suspension) {
-      await write(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension));
-      held.release(lease);
-    },
-    async release(lease) {
-      await write(lease, { durability: "lazy", what: `Cannot give run ${lease.runId} back` }, () => seams.undoClaims.release(lease));
-      held.release(lease);
-    },
+    suspend: (lease, suspension) => giveUp(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension)),
+    release: (lease) => giveUp(lease, { durability: "lazy", what: `Cannot give run ${lease.runId} back` }, () => seams.undoClaims.release(lease)),
     ...outside(seams, held),
+    watch: held.watch,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     queued: () => order.idle(),
     async close() {

@@ -28,6 +28,8 @@ export function createTools(calls: Calls, modules: readonly GuestModule[]): obje
   }
   define(tools, "search", (query: unknown, options?: object) => calls.issue(emitted.builtin, "search", withOptions({ query }, options)));
   define(tools, "describe", (names: unknown) => calls.issue(emitted.builtin, "describe", { names: typeof names === "string" ? [names] : names }));
+  define(tools, "sleep", createSleep(calls));
+  define(tools, "waitFor", createWaitFor(calls));
   return freeze(tools);
 }
 

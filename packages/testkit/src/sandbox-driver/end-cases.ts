@@ -207,7 +207,7 @@ export const endCases: readonly DriverCase[] = [
       const space = await endOf(driver, `await tools.demmo.echo({})`);
       ok(space.kind === "threw" && space.error.code === "TOOL_NOT_FOUND" && space.error.message.includes('"demo"'));
       const odd = await valueOf(driver, `await tools; await tools.demo; return [typeof tools.then, typeof tools.demo.then, typeof tools.constructor, typeof tools.__proto__, JSON.stringify(tools.demo), Object.keys(tools).join(), "nope" in tools, Object.isFrozen(tools), Object.isFrozen(tools.demo)]`);
-      deepStrictEqual(odd, ["undefined", "undefined", "undefined", "undefined", "{}", "demo,search,describe", false, true, true]);
+      deepStrictEqual(odd, ["undefined", "undefined", "undefined", "undefined", "{}", "demo,search,describe,sleep,waitFor", false, true, true]);
     },
   },
 ];
