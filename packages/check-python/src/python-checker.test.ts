@@ -89,6 +89,13 @@ docs.update_document(document_id="d", title=customer["name"])
     expect(report.kind).toBe("ok");
   });
 
+  test("a block of a session: names of blocks before are there, others are missed, and it needs no value", async () => {
+    const blockOf = (text: string, known: readonly string[]): Promise<CheckReport> => shared.check({ text, namespaces, limits, lane: "execute", block: { known } }, new AbortController().signal);
+    expect(await blockOf("total = total + 1\nfor p in prices: print(p)\nx: Shape = make()\ny = 1", ["total", "prices", "Shape", "make"])).toMatchObject({ kind: "ok", diagnostics: [] });
+    expect(first(await blockOf("a = 1\ntotals + a", ["total"]))).toBe("error reportUndefinedVariable 2:1 totals is not defined");
+    expect((await blockOf("from tools import documents\ndocuments.get_document(document=1)", ["total"])).kind).toBe("rejected");
+  });
+
   test.each(["# type: ignore", "# pyright: ignore", "# pyright: ignore[reportUndefinedVariable]", "# noqa", "# noqa: F821  # type: ignore[name-defined]", "#type:ignore"])("%s hides nothing", async (comment) => {
     const report = await check(`${comment}\n# pyright: basic, reportUndefinedVariable=false\nx = missing ${comment}\nx`);
     expect(first(report)).toBe("error reportUndefinedVariable 3:5 missing is not defined");

@@ -54,9 +54,9 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
     return reader;
   };
   const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });
-  const checkOnce = async ({ text, namespaces, lane }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
+  const checkOnce = async ({ text, namespaces, lane, block }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
     const target = thread();
-    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), modules: folders.flatMap(modulesIn) }, within(target));
+    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), modules: folders.flatMap(modulesIn), ...(block === undefined ? {} : { known: block.known }) }, within(target));
     if (read.kind !== "read") return read;
     const answer = await diagnoseTwice(server, { text: read.checkable, namespaces }, signal);
     if (answer.kind !== "found") return answer;

@@ -20,6 +20,17 @@ export interface CheckRequest {
   readonly limits: Pick<RunLimits, "sourceBytes">;
   /** In the read lane a reachable write is an error. */
   readonly lane: Lane;
+  /** Set for a block of a session. */
+  readonly block?: SessionBlockCheck;
+}
+
+/**
+ * What a checker knows of a block of a session. Its code is the text of the block in the language of its guest, with
+ * types taken out; its value is its last expression, and it returns from nothing.
+ */
+export interface SessionBlockCheck {
+  /** Names that blocks before it may have defined: nothing is known of them but that they may be there. */
+  readonly known: readonly string[];
 }
 
 /** `query` reaches reads only; `execute` may write. */

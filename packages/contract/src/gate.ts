@@ -9,7 +9,7 @@ import type { JournalEntry, OnFailure, RunFilter, RunRecord } from "./journal.ts
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
-import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
 import type { SourcePassThrough, SourceState } from "./source.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
@@ -68,8 +68,37 @@ export interface RunOptions extends Caller {
    * is suspended and its result says `suspended`. Default 2,000; Infinity waits alive, however long it takes.
    */
   readonly suspendAfterMs?: number;
+  /**
+   * The session in which the text runs as its next block; see `Gate.sessions`. Its language is the session's. Errors:
+   * SESSION_ENDED.
+   */
+  readonly session?: string;
   /** Hears what the program prints as it comes: all that is within `consoleBytes`, whatever the budget of the result. Must not throw. */
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
+}
+
+/** A session as its owner sees it. */
+export interface SessionView extends SessionStatus {
+  readonly principal: Principal;
+  /** The sandbox it is in. */
+  readonly driver: string;
+  readonly openedAtMs: number;
+  readonly memoryMiB: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+export interface OpenSessionOptions extends Caller {
+  /** One whose state a sandbox here keeps. Default `python`. */
+  readonly language?: ProgramLanguage;
+  /** Memory of the session as a whole. Default: the gate's `limits.memoryMiB`. */
+  readonly memoryMiB?: number;
+  /** It ends when no block ran for so long. Default 30 minutes. */
+  readonly idleMs?: number;
+  /** It ends so long after it was opened. Default 8 hours. */
+  readonly totalMs?: number;
+  /** What it is called: letters, digits, `-` and `_`. Default: a new id. */
+  readonly sessionId?: string;
 }
 
 export interface ResumeOptions extends Caller {
@@ -183,6 +212,27 @@ export interface Gate {
      * stood still until another took it over).
      */
     rollback(runId: string, options?: Caller): Promise<RunResult>;
+  };
+  /**
+   * Interpreters whose state is kept from block to block. `run` with `session` runs a block: checked, decided, recorded and
+   * shaped like any run; one at a time, the others wait in line. The result's `session` says whether the state is there
+   * for the next one.
+   *
+   * A session belongs to the tenant and user who opened it; for others there is none. It lives as long as this gate: what
+   * was open when it closed, or its process ended, is gone.
+   */
+  readonly sessions: {
+    /** Starts nothing before the first block. Errors: USAGE for a language that no sandbox here keeps, a name that is taken, or too many. */
+    open(options?: OpenSessionOptions): SessionView;
+    /** Open ones, and the last that ended with the reason in `loss`; newest first. */
+    list(options?: Caller): readonly SessionView[];
+    show(sessionId: string, options?: Caller): SessionView | undefined;
+    /** Stops the block under way as Ctrl-C does; the state is kept. False when none is under way. Errors: SESSION_ENDED. */
+    interrupt(sessionId: string, options?: Caller): boolean;
+    /** Ends what is under way and begins anew with nothing. Errors: SESSION_ENDED. */
+    restart(sessionId: string, options?: Caller): Promise<SessionView>;
+    /** Ends it, with what is under way. Errors: SESSION_ENDED when there is none of that name; again is no error. */
+    close(sessionId: string, options?: Caller): Promise<SessionView>;
   };
   readonly approvals: {
     list(options?: Caller): Promise<readonly PendingApproval[]>;

@@ -58,7 +58,7 @@ export type {
   GuestOutput,
 } from "./guest-frames.ts";
 export { guestProtocolVersion } from "./guest-frames.ts";
-export type { GuestBlock, GuestHost, GuestJob, GuestModule, GuestRun, GuestSession, KnownLanguage, ProgramLanguage, SandboxDriver, SessionLoss, SessionOptions, SessionStatus } from "./sandbox-driver.ts";
+export type { GuestBlock, GuestHost, GuestJob, GuestModule, GuestRun, GuestSession, KnownLanguage, ProgramLanguage, SandboxDriver, SessionBlock, SessionLoss, SessionOptions, SessionStatus } from "./sandbox-driver.ts";
 export type {
   Checker,
   CheckReport,
@@ -69,6 +69,7 @@ export type {
   ProgramForm,
   Reach,
   Repair,
+  SessionBlockCheck,
 } from "./checker.ts";
 export type { Blobs } from "./blobs.ts";
 export type {
@@ -116,11 +117,13 @@ export type {
   ResumeOptions,
   RunWorker,
   NamespaceView,
+  OpenSessionOptions,
   ReadOptions,
   ReadResult,
   ReplayResult,
   RunOptions,
   SearchHit,
+  SessionView,
   ToolDetail,
   ToolView,
 } from "./gate.ts";

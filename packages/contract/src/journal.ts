@@ -9,7 +9,7 @@ import type { RunLimits } from "./limits.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Principal } from "./principal.ts";
 import type { RecordedValue } from "./recorded-value.ts";
-import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { ProgramLanguage, SessionBlock } from "./sandbox-driver.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
@@ -41,6 +41,8 @@ export interface RunStart {
   readonly budgetTokens?: number;
   /** What becomes of the effects when it does not complete. Default `compensate`. */
   readonly onFailure?: OnFailure;
+  /** The session whose block it is. It can never go on elsewhere: its state was in one process. */
+  readonly session?: Pick<SessionBlock, "sessionId" | "generation" | "block">;
 }
 
 /** `compensate`: what the tools declare undoable is undone, in reverse order (DESIGN P7). `keep`: nothing is undone. */

@@ -6,6 +6,7 @@ import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunTokens } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { SessionBlock } from "./sandbox-driver.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /** Name of a value kept in the runtime: `result://<runId>/<number>`. */
@@ -53,6 +54,8 @@ export interface RunResult {
   readonly artifacts: readonly (Artifact & { readonly handle: Handle })[];
   /** When not completed: what happened to the world, so that neither model nor person guesses (DESIGN P7). */
   readonly effects?: { readonly done: readonly string[]; readonly unknown: readonly string[]; readonly none: readonly string[] };
+  /** Of a block of a session. */
+  readonly session?: SessionBlock;
   /** While `suspended`: what it waits for, and therefore what to do. */
   readonly waits?: readonly RunWait[];
   /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. */

@@ -78,6 +78,19 @@ export interface SessionLoss {
   readonly message: string;
 }
 
+/** The place of a block in its session, and what became of the session's state. */
+export interface SessionBlock {
+  readonly sessionId: string;
+  /** Of the state in which it ran, or was to run; see `SessionStatus`. */
+  readonly generation: number;
+  /** From 1, over all generations. */
+  readonly block: number;
+  /** Whether what this block and those before it defined and wrote is there for the next one. */
+  readonly stateKept: boolean;
+  /** Why it is not. */
+  readonly loss?: SessionLoss;
+}
+
 export interface SessionStatus {
   readonly sessionId: string;
   readonly language: ProgramLanguage;

@@ -426,9 +426,14 @@ function runJob(head, code) {
   const finish = (end) => job === mine && endJob(end);
   const settled = { value: (value) => finish(() => valueFrame(value)), error: (thrown) => finish(() => errorFrame(thrown)) };
   try {
-    if (head.session === true) return runBlock(code, settled);
+    const callgate = Object.freeze({ tools, import: (name) => import(name) });
+    if (head.session === true) {
+      // What the imports of a checked block become.
+      Object.defineProperty(globalThis, "$callgate", { value: callgate, writable: false, configurable: true, enumerable: false });
+      return runBlock(code, settled);
+    }
     const main = new vm.Script(code, { filename: PROGRAM, importModuleDynamically: vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
-    Promise.resolve(main(Object.freeze({ tools, import: (name) => import(name) }))).then(settled.value, settled.error);
+    Promise.resolve(main(callgate)).then(settled.value, settled.error);
   } catch (thrown) {
     settled.error(thrown);
   }

@@ -21,6 +21,7 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     ...(result.waits === undefined ? {} : { waits: result.waits }),
     ...(result.compensation === undefined ? {} : { compensation: result.compensation }),
     notices: result.notices,
+    ...(result.session === undefined ? {} : { session: result.session }),
     tokens: result.tokens,
     durationMs: rounded(result).durationMs,
     runId: result.runId,

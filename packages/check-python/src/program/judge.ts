@@ -20,6 +20,8 @@ import { findToolUses } from "./tool-uses.ts";
 export interface Reading extends Explaining {
   /** What pyright gets. */
   readonly checkable: string;
+  /** Of a block of a session: names that blocks before it may have defined. */
+  readonly known?: ReadonlySet<string>;
 }
 
 export function readProgram(text: string, environment: Environment): Reading {
@@ -39,7 +41,7 @@ export function judge(reading: Reading, findings: readonly PyrightFinding[], lan
   const positions = positionsOf(tree.text);
   const ending = readEnding(tree, uses);
   const typed = typeFindings(findings, positions, reading);
-  const own = [...findRefusedImports(reading.imports, reading.environment), ...ending.findings, ...findLaneFaults(uses, lane)];
+  const own = [...findRefusedImports(reading.imports, reading.environment), ...ending.findings.filter(({ code }) => reading.known === undefined || code !== "NO_VALUE"), ...findLaneFaults(uses, lane)];
   const diagnostics = inOrder([...typed, ...own]).map((finding) => toDiagnostic(finding, positions));
   const repairs = ending.repairs.map(({ offset, ...repair }) => ({ ...repair, ...positions.at(offset) }));
   if (diagnostics.some(({ severity }) => severity === "error")) return { kind: "rejected", diagnostics: diagnostics.filter(({ code }) => !ofEnding.has(code)).slice(0, maxDiagnostics), repairs: [], durationMs: 0 };
@@ -67,12 +69,18 @@ function typeFindings(findings: readonly PyrightFinding[], positions: Positions,
   for (const finding of findings) {
     // What follows from a syntax error says nothing.
     if (isBroken && finding.code !== undefined) continue;
+    if (isKnownBefore(finding, reading)) continue;
     const offset = keyOffset(finding, positions, reading) ?? positions.offsetOf(finding.range.start.line, finding.range.start.character);
     const said = typeFinding(finding, offset, reading);
     if (said !== undefined) found.push(said);
     if (found.length >= maxDiagnostics * 2) break;
   }
   return found;
+}
+
+function isKnownBefore({ code, message }: PyrightFinding, { known }: Reading): boolean {
+  if (known === undefined || (code !== "reportUndefinedVariable" && code !== "reportUnboundVariable")) return false;
+  return known.has(/^"(.+?)" is /.exec(message)?.[1] ?? "");
 }
 
 /** Pyright marks the whole of `x["key"]`; the key is what is wrong. */

@@ -4,7 +4,7 @@ import type { PyrightFinding } from "../server/language-server.ts";
 
 /** A program is read, shown to pyright, and judged: two requests with pyright between them. */
 export type ReaderRequest =
-  | { readonly kind: "read"; readonly id: number; readonly text: string; readonly namespaces: readonly NamespaceMessage[]; /** Beside those of the settings. */ readonly modules: readonly string[] }
+  | { readonly kind: "read"; readonly id: number; readonly text: string; readonly namespaces: readonly NamespaceMessage[]; /** Beside those of the settings. */ readonly modules: readonly string[]; /** For a block of a session: names that may be there already. */ readonly known?: readonly string[] }
   | { readonly kind: "judge"; readonly id: number; readonly findings: readonly PyrightFinding[]; readonly lane: Lane };
 
 export type ReaderAnswer =

@@ -21,7 +21,7 @@ export function createReaderService({ pythonVersion, modules }: ReaderSettings):
     const { id } = request;
     try {
       if (request.kind === "read") {
-        reading = readProgram(request.text, environmentOf(request.namespaces, request.modules));
+        reading = { ...readProgram(request.text, environmentOf(request.namespaces, request.modules)), ...(request.known === undefined ? {} : { known: new Set(request.known) }) };
         return { kind: "read", id, checkable: reading.checkable };
       }
       if (reading === undefined) return { kind: "fault", id, message: "nothing was read" };

@@ -17,6 +17,7 @@ import { findLaneFaults } from "./lane.ts";
 import { findFloatingPromises } from "./promises.ts";
 import { readProgram } from "./read-program.ts";
 import { findRefusals } from "./refusals.ts";
+import { blockCode, fitsBlock, isKnownBefore, shapeOfBlock } from "./session-block.ts";
 import { findRepairs } from "./repairs.ts";
 import { findDroppedResults, findNoValue } from "./results.ts";
 import { findToolUses } from "./tool-uses.ts";
@@ -31,6 +32,8 @@ export interface ProgramToCheck {
   readonly text: string;
   readonly environment: Environment;
   readonly lane: Lane;
+  /** For a block of a session: names that are there already. */
+  readonly known?: ReadonlySet<string> | undefined;
 }
 
 /** What one round of reading a text gave; offsets are those of that text. */
@@ -50,13 +53,13 @@ interface Built {
 }
 
 /** Checks one program to its end: what is wrong with it, or the code that runs. Everything here is synchronous. */
-export function checkProgram({ text, environment, lane }: ProgramToCheck, compiler: Compiler): CheckReport {
+export function checkProgram({ text, environment, lane, known }: ProgramToCheck, compiler: Compiler): CheckReport {
   const startedMs = performance.now();
   const repairs: Repair[] = [];
   let edits: readonly Edit[] = [];
   for (let round = 0; ; round++) {
     const current = editText(text, edits);
-    const result = checkRound(current.text, { environment, lane, compiler });
+    const result = checkRound(current.text, { environment, lane, compiler, known });
     const fixes = result.kind === "checked" && round < maxRounds ? result.fixes : [];
     if (result.kind === "checked" && fixes.length > 0) {
       for (const fix of fixes) repairs.push({ kind: fix.kind, message: fix.message, ...placeAt(text, current.toOrigin(fix.offset)) });
@@ -66,15 +69,15 @@ export function checkProgram({ text, environment, lane }: ProgramToCheck, compil
     const diagnostics = result.findings.map((finding) => locate(finding, text, current)).sort(bySeverityAndPlace).slice(0, maxDiagnostics);
     const done = { diagnostics, repairs, durationMs: performance.now() - startedMs };
     if (result.kind === "stopped" || diagnostics.some(({ severity }) => severity === "error")) return { kind: "rejected", ...done };
-    const code = emit(result.built, compiler);
+    const code = emit(result.built, compiler, known !== undefined);
     if (code.kind === "refused") return { kind: "rejected", ...done, diagnostics: code.findings.map((finding) => locate({ ...finding, offset: result.built.edited.toOrigin(finding.offset) }, text, current)) };
     const returned = diagnostics.some((diagnostic) => diagnostic.code === "NO_VALUE") ? [] : returnRepair(result.built, text, current);
     return {
       kind: "ok",
       form: result.built.shape.form,
       code: code.text,
-      lineOffset: -1,
-      shiftedLines: shiftedLines(text, current, { built: result.built, repairEdits: edits }),
+      lineOffset: known === undefined ? -1 : 0,
+      shiftedLines: shiftedLines(text, current, { built: result.built, repairEdits: edits, firstLineShift: code.firstLineShift, isBlock: known !== undefined }),
       ...done,
       repairs: [...repairs, ...returned],
       reach: result.uses.reach,
@@ -83,24 +86,24 @@ export function checkProgram({ text, environment, lane }: ProgramToCheck, compil
   }
 }
 
-interface RoundContext {
+interface RoundContext extends Pick<ProgramToCheck, "known"> {
   readonly environment: Environment;
   readonly lane: Lane;
   readonly compiler: Compiler;
 }
 
-function checkRound(text: string, { environment, lane, compiler }: RoundContext): Round {
+function checkRound(text: string, { environment, lane, compiler, known }: RoundContext): Round {
   const read = readProgram(text, (source) => compiler.parse(source, "ts"), (source) => ts.createSourceFile("/program.tsx", source, ts.ScriptTarget.ES2023, false, ts.ScriptKind.TSX));
   if (!("statements" in read)) return { kind: "stopped", findings: read };
   const inProgram = (finding: Finding): Finding => ({ ...finding, offset: finding.offset - read.headLength });
   const imports = readImports(read.file, read.statements, environment);
-  const shape = shapeOf(read.file, read.statements);
+  const shape = known === undefined ? shapeOf(read.file, read.statements) : shapeOfBlock(read.file, read.statements);
   const faults = [...imports.findings, ...findRefusals(read.file, environment), ...shape.findings].map(inProgram);
   if (faults.some(({ severity }) => severity === "error")) return { kind: "stopped", findings: faults };
   const flavour: Flavour = hasTypeScriptSyntax(read.file) ? "ts" : "js";
   const built = build(text, { file: read.file, headLength: read.headLength, imports, shape, flavour, compiler });
   const compiled = compiler.compile(built.file, flavour, environment);
-  const result = judge({ compiled, environment, lane });
+  const result = judge({ compiled, environment, lane, known });
   const inText = (offset: number): number => (offset < built.headLength ? importAt(built.imports, offset) - read.headLength : built.edited.toOrigin(offset));
   return {
     kind: "checked",
@@ -127,25 +130,28 @@ function build(text: string, parts: Pick<Built, "imports" | "shape" | "flavour" 
   return { imports, shape, flavour, edited, edits, headLength: head.length, file: unchanged ? parts.file : compiler.parse(edited.text, flavour) };
 }
 
-interface Judging {
+interface Judging extends Pick<ProgramToCheck, "known"> {
   readonly compiled: Compiled;
   readonly environment: Environment;
   readonly lane: Lane;
 }
 
-function judge({ compiled, environment, lane }: Judging): { readonly findings: Finding[]; readonly fixes: readonly Fix[]; readonly uses: ToolUses } {
+function judge({ compiled, environment, lane, known }: Judging): { readonly findings: Finding[]; readonly fixes: readonly Fix[]; readonly uses: ToolUses } {
   const { program, file } = compiled;
   const raw = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
   const uses = findToolUses(compiled, environment);
   const context = { compiled, environment, uses };
   const typed = raw.flatMap((diagnostic) => {
+    if (known !== undefined && isKnownBefore(diagnostic, known)) return [];
     const finding = explain(diagnostic, context);
     return finding === undefined ? [] : [{ diagnostic, finding }];
   });
   const fixes = findRepairs(typed, context);
   const isRejected = typed.some(({ finding }) => finding.severity === "error");
   const own = [...findFloatingPromises(context), ...findDroppedResults(context), ...findLaneFaults(context, lane), ...programOf(file).flatMap((wrapper) => findNoValue(wrapper, { compiled }))];
-  return { uses, fixes, findings: withoutTwins([...typed.map(({ finding }) => finding), ...own, ...(isRejected ? [] : findAdvice(context))]) };
+  const all = withoutTwins([...typed.map(({ finding }) => finding), ...own, ...(isRejected ? [] : findAdvice(context))]);
+  const lastStatement = programOf(file)[0]?.body?.statements.at(-1)?.getStart(file) ?? 0;
+  return { uses, fixes, findings: known === undefined ? all : all.filter((finding) => fitsBlock(finding, lastStatement)) };
 }
 
 function programOf(file: ts.SourceFile): ts.FunctionDeclaration[] {
@@ -163,13 +169,16 @@ function withoutTwins(findings: readonly Finding[]): Finding[] {
   });
 }
 
-function emit(built: Built, compiler: Compiler): ReturnType<typeof eraseTypes> {
+type Code = Exclude<ReturnType<typeof eraseTypes>, { kind: "code" }> | { readonly kind: "code"; readonly text: string; readonly firstLineShift: number };
+
+function emit(built: Built, compiler: Compiler, isBlock: boolean): Code {
   const erased = built.flavour === "js" && !/\bimport\b/.test(built.edited.text.slice(built.headLength)) ? { kind: "code" as const, text: built.edited.text } : eraseTypes(built.flavour === "js" ? compiler.parse(built.edited.text, "ts") : built.file, (text) => compiler.parse(text, "ts"));
   if (erased.kind === "refused") return erased;
   const body = erased.text.slice(built.headLength, erased.text.length - 1);
+  if (isBlock) return { kind: "code", ...blockCode(built.imports, body) };
   const imports = built.imports.lines.map(({ run }) => run).filter((line) => line !== "");
   // The program has a block of its own, so that it may declare what it also imports, as it may in a module's function.
-  return { kind: "code", text: `(async ($callgate) => { "use strict"; ${imports.join(" ")} {\n${body}}})` };
+  return { kind: "code", text: `(async ($callgate) => { "use strict"; ${imports.join(" ")} {\n${body}}})`, firstLineShift: 0 };
 }
 
 function locate(finding: Finding, text: string, current: EditedText): Diagnostic {
@@ -200,15 +209,19 @@ function returnRepair(built: Built, text: string, current: EditedText): Repair[]
 interface Shifting {
   readonly built: Built;
   readonly repairEdits: readonly Edit[];
+  /** Of a block, whose first line is that of the text: what was put before it. */
+  readonly firstLineShift: number;
+  readonly isBlock: boolean;
 }
 
 /** Lines of the code whose columns are not those of the text, by what was put before the rest of the line. */
-function shiftedLines(text: string, current: EditedText, { built, repairEdits }: Shifting): { readonly line: number; readonly columns: number }[] {
-  const byLine = new Map<number, number>();
+function shiftedLines(text: string, current: EditedText, { built, repairEdits, firstLineShift, isBlock }: Shifting): { readonly line: number; readonly columns: number }[] {
+  const before = isBlock ? 0 : 1;
+  const byLine = new Map<number, number>(firstLineShift === 0 ? [] : [[1, firstLineShift]]);
   const count = (offset: number, { start, end, text: put }: Edit): void => {
     const columns = end - start - put.length;
     if (columns === 0 || put.startsWith(")") || put.startsWith(";")) return;
-    const line = placeAt(text, offset).line + 1;
+    const line = placeAt(text, offset).line + before;
     byLine.set(line, (byLine.get(line) ?? 0) + columns);
   };
   for (const edit of repairEdits) count(edit.start, edit);

@@ -46,7 +46,7 @@ export function createCheckService(node?: NodeWorld): (request: CheckerRequest) 
         checkProgram({ text: warmText.replace(": number[]", ""), environment, lane: "execute" }, compiler);
         return { kind: "warmed", id, heapMiB: heapMiB() };
       }
-      return { kind: "report", id, report: checkProgram({ text: request.text, environment, lane: request.lane }, compiler), heapMiB: heapMiB() };
+      return { kind: "report", id, report: checkProgram({ text: request.text, environment, lane: request.lane, known: request.known === undefined ? undefined : new Set(request.known) }, compiler), heapMiB: heapMiB() };
     } catch (thrown) {
       if (thrown instanceof RangeError) return { kind: "overflow", id };
       return { kind: "fault", id, message: thrown instanceof Error ? thrown.message : "unknown" };

@@ -2,7 +2,7 @@ import type { CheckReport, Lane } from "@callgate/contract";
 import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 
 export type CheckerRequest =
-  | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly namespaces: readonly NamespaceMessage[] }
+  | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly known?: readonly string[]; readonly namespaces: readonly NamespaceMessage[] }
   | { readonly kind: "warm"; readonly id: number; readonly namespaces: readonly NamespaceMessage[] };
 
 export type CheckerAnswer =

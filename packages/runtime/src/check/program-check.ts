@@ -46,10 +46,11 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
 
   async function checkOnce(checker: Checker, request: ProgramCheckRequest, signal: AbortSignal): Promise<CheckReport> {
     const key = [request.language, request.lane, ...request.namespaces.map(({ digest }) => digest), request.text].join("\0");
-    const known = passed.get(key);
+    const known = request.block === undefined ? passed.get(key) : undefined;
     if (known !== undefined) return known;
     const scanned = await scanProgram(request.text, request.language, options.scan);
     const report = withScan(await checker.check(request, signal), scanned.map((diagnostic) => withExcerpt(diagnostic, request.text)));
+    if (request.block !== undefined) return reachingAll(report, request);
     if (report.kind === "ok") passed.set(key, report);
     return report;
   }
@@ -78,6 +79,12 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
       await Promise.all(checkers.map((checker) => checker.close()));
     },
   };
+}
+
+/** What blocks before it defined may call any tool, and this one may call that. */
+function reachingAll(report: CheckReport, { block, namespaces }: CheckRequest): CheckReport {
+  if (report.kind === "rejected" || block === undefined || block.known.length === 0) return report;
+  return { ...report, reach: { tools: "*", effects: [...new Set(namespaces.flatMap(({ tools }) => tools.map(({ effect }) => effect)))] } };
 }
 
 function checkerOf(checkers: readonly Checker[], language: ProgramLanguage): Checker {

@@ -95,12 +95,12 @@ async function storeFiles({ seams, principal, notices }: RunScope, files: Execut
 }
 
 /** Ends a run that never executed: refused by the check, or cancelled during it. Without `scope.log` begun, nothing is recorded. */
-export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | { readonly kind: "cancelled" }): Promise<RunResult> {
+export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | { readonly kind: "cancelled"; readonly why?: string }): Promise<RunResult> {
   const draft: RunDraft = {
     runId: scope.runId,
     status: statusOf(report.kind),
     ...(report.kind === "ok" ? { form: report.form } : {}),
-    ...(report.kind === "cancelled" ? { error: { code: "CANCELLED", message: "The run was cancelled before the program was checked; it did not run.", retryable: true } } : {}),
+    ...(report.kind === "cancelled" ? { error: { code: "CANCELLED", message: report.why ?? "The run was cancelled before the program was checked; it did not run.", retryable: true } } : {}),
     text: [],
     console: [],
     consoleDroppedBytes: 0,

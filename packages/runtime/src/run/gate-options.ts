@@ -24,6 +24,8 @@ export interface GateDefaults {
   readonly suspendAfterMs?: number;
   /** How long a run stays with a process that gives no sign of life. Default 30,000. */
   readonly leaseMs?: number;
+  /** Sessions open at once. Default 16. */
+  readonly maxSessions?: number;
   /** How long the calls of a cancelled run are waited for. Default 2,000. */
   readonly settleGraceMs?: number;
 }

@@ -22,6 +22,7 @@ import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
 import { createGateDurable } from "./gate-durable.ts";
 import { createGateRuns } from "./gate-runs.ts";
+import { createGateSessions } from "./gate-sessions.ts";
 import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
@@ -125,6 +126,7 @@ function composeGate(composition: Composition): Gate {
   }
 
   const budgetTokens = budgetOf(undefined, options.defaults);
+  const blocks = createGateSessions({ ...composition, drivers: options.drivers, seams, principal: defaultPrincipal, maxSessions: options.defaults?.maxSessions ?? 16, isClosed: () => closed !== undefined });
   const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during });
 
   return {
@@ -135,7 +137,7 @@ function composeGate(composition: Composition): Gate {
     namespaces: (asker) => catalog.namespaces(asker),
     declarations: (asked) => catalog.declarations(asked),
     ready: () => keeper.ready(),
-    run: (program, run = {}) => during(run.signal, (signal) => runner.run(requests.forRun(program, run, signal))),
+    run: (program, run = {}) => during(run.signal, (signal) => (run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
     call: (tool, args, call = {}) => during(call.signal, (signal) => callDirectly(seams, { tool, args, ...requests.forCall(call, signal) })),
     async read(handle, read = {}) {
@@ -149,6 +151,7 @@ function composeGate(composition: Composition): Gate {
       principal: defaultPrincipal,
       replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
     }),
+    sessions: blocks.sessions,
     approvals: durable.approvals,
     work: durable.work,
     events: () => hub.events(),

@@ -84,11 +84,11 @@ export function createResumer(options: ResumerOptions): Resumer {
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
-    if (run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
+    if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
       tellResumed(scope, claimed, []);
       return await runner.restart(scope, request);
     }
-    const point = orWhy(() => readResumePoint(run, entries, signals));
+    const point = lostSession(run) ?? orWhy(() => readResumePoint(run, entries, signals));
     if (typeof point === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, point);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
@@ -130,6 +130,11 @@ interface GivenUp extends OpenClaim {
 
 function keyOf(signal: Awaited<ReturnType<RunSeams["journal"]["readSignals"]>>[number]): string {
   return signal.kind === "approval" ? signal.approvalId : signal.kind === "event" ? signal.name : signal.callId;
+}
+
+/** Why a block of a session cannot go on. */
+function lostSession({ session }: RunRecord): string | undefined {
+  return session === undefined ? undefined : `it was a block of the session ${session.sessionId}, and the state of that was in the process that was lost`;
 }
 
 /** A record that cannot be replayed says why. */

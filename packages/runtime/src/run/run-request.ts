@@ -1,4 +1,4 @@
-import type { GuestConsoleEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits } from "@callgate/contract";
+import type { GuestConsoleEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, SandboxDriver, SessionBlock } from "@callgate/contract";
 import type { CatalogView } from "./catalog-view.ts";
 
 /** One run as the gate asks for it: everything is decided. */
@@ -24,4 +24,17 @@ export interface RunRequest {
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
   /** Aborts when the run is to be left to another process. */
   readonly leave?: AbortSignal;
+  /** Set for a block of a session whose turn it is. */
+  readonly session?: BlockOfSession;
+}
+
+/** A block and the session it runs in. */
+export interface BlockOfSession {
+  readonly place: Pick<SessionBlock, "sessionId" | "generation" | "block">;
+  /** Starts the block in the session. */
+  readonly driver: SandboxDriver;
+  /** Names that blocks before it may have defined. */
+  readonly known: readonly string[];
+  /** What became of the session's state, once the block is over. */
+  readonly outcome: () => Promise<SessionBlock>;
 }

@@ -15,7 +15,7 @@ import { keepLease } from "./keep-lease.ts";
 import { recordedJob } from "./recorded-job.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import { hintDiagnostics } from "./run-error.ts";
-import type { RunRequest } from "./run-request.ts";
+import type { BlockOfSession, RunRequest } from "./run-request.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
 import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
@@ -30,6 +30,8 @@ export interface Runner {
   resume(scope: RunScope, request: RunRequest, from: { readonly driver: SandboxDriver; readonly point: ResumePoint }): Promise<RunResult>;
   /** Checks only; nothing is recorded. */
   check(request: RunRequest): Promise<RunResult>;
+  /** Records a block that was not run, as cancelled. */
+  dropBlock(request: RunRequest & { readonly session: BlockOfSession }, why: string): Promise<RunResult>;
 }
 
 export interface RunnerOptions {
@@ -43,7 +45,7 @@ export interface RunnerOptions {
 export function createRunner(options: RunnerOptions): Runner {
   const { seams, check } = options;
   const checkProgram = (request: RunRequest): Promise<CheckReport> =>
-    check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), limits: request.limits, lane: request.lane }, request.signal);
+    check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), limits: request.limits, lane: request.lane, ...(request.session === undefined ? {} : { block: { known: request.session.known } }) }, request.signal);
 
   async function checkAndCarryOut(scope: RunScope, request: RunRequest, driver: SandboxDriver): Promise<RunResult> {
     let report: CheckReport;
@@ -62,7 +64,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   return {
     async run(request) {
-      const driver = driverFor(options.drivers, request.language);
+      const driver = request.session?.driver ?? driverFor(options.drivers, request.language);
       // Of the first run of a process: the table is made in its own thread while the program is checked and runs.
       seams.tokenCounter().catch(() => undefined); // Whoever needs it tries again, and tells.
       return await checkAndCarryOut(openRun(seams, request, driver.name), request, driver);
@@ -77,6 +79,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const report: FinishOptions["report"] = { form: checked.form ?? "script", diagnostics: checked.diagnostics, repairs: checked.repairs, lineOffset: checked.lineOffset ?? 0, shiftedLines: checked.shiftedLines ?? [] };
       return await carryOut(options, scope, { request, driver, job: recordedJob(scope, recorded), report, resumed: point });
     },
+    dropBlock: (request, why) => rejectRun(openRun(seams, request, request.session.driver.name), request, { kind: "cancelled", why }),
     async check(request) {
       const report = await checkProgram(request);
       const diagnostics = hintDiagnostics(report.diagnostics, options.earlier, request.principal);
@@ -101,6 +104,8 @@ async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunSco
   return await seams.live.during(scope, async () => {
     try {
       const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(onOutput === undefined ? {} : { onOutput }), ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
+      const block = await request.session?.outcome();
+      if (block?.stateKept === false) scope.notices.add(block.loss?.message ?? "The state of the session is gone");
       const compensation = await undoIfFailed(scope, request, executed);
       return await finishRun(scope, request, { executed, report, definedBefore: (name) => earlier.definedBefore(request.principal, name), onlyRead: driver.replayable && executed.calls.every(({ effect }) => effect === "read"), ...(compensation === undefined ? {} : { compensation }) });
     } finally {
@@ -170,6 +175,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     budgetTokens: request.budgetTokens,
     onFailure: request.onFailure,
+    ...(request.session === undefined ? {} : { session: request.session.place }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program" });

@@ -51,7 +51,7 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   const { bold, dim } = terminal.outColors;
   const lines = [
     `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
-    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}`),
+    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}${run.session === undefined ? "" : ` · block ${run.session.block} of session ${run.session.sessionId}`}`),
     "",
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
