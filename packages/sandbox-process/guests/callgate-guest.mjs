@@ -9,7 +9,7 @@ import { Console } from "node:console";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { Writable } from "node:stream";
 import { inspect, types } from "node:util";
@@ -417,7 +417,7 @@ function runJob(head, code) {
   if (modules !== defined) Object.defineProperty(globalThis, "tools", { value: createTools(head.modules), writable: false, configurable: true, enumerable: false });
   defined = modules;
   const { tools } = globalThis;
-  job = { ...head, before: new Map(filesOf("out").map((path) => [path, stampOf(fs.lstatSync(path))])) };
+  job = { ...head, before: stampsOfOut() };
   try {
     fs.mkdirSync("out", { recursive: true });
   } catch {} // A working folder that cannot be written has none.
@@ -537,20 +537,50 @@ function detailsOf(value) {
 /** Files of `out/` that were not there before. Regular files only, opened without following links. */
 function sendArtifacts({ artifactBytes, artifacts }, before) {
   const left = { bytes: artifactBytes, files: artifacts, before, isOver: false };
-  for (const path of filesOf("out")) sendFile(path, left);
+  for (const path of filesOfOut()) {
+    if (left.files <= 0 && left.isOver) break;
+    sendFile(path, left);
+  }
   if (left.isOver) console.error("Some files of out/ were left out: they are more than a run may bring back");
 }
 
-/** Paths of a folder's files, those of folders in it after its own; no links. */
-function filesOf(folder) {
-  if (fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  const entries = fs.readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const named = (kept) => entries.filter(kept).map(({ name }) => join(folder, name));
-  return [...named((entry) => entry.isFile()), ...named((entry) => entry.isDirectory()).flatMap(filesOf)];
+/** Paths of the regular files of `out/`, as bytes, those of a folder before those of folders in it, however deep; no links. */
+function* filesOfOut() {
+  if (fs.lstatSync("out", { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  const waiting = [Buffer.from("out")];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    let entries;
+    try {
+      entries = fs.readdirSync(folder, { withFileTypes: true, encoding: "buffer" });
+    } catch {
+      continue; // It went away, or its path is longer than any may be.
+    }
+    entries.sort((a, b) => Buffer.compare(a.name, b.name));
+    const named = (kept) => entries.filter(kept).map(({ name }) => Buffer.concat([folder, Buffer.from("/"), name]));
+    yield* named((entry) => entry.isFile());
+    waiting.push(...named((entry) => entry.isDirectory()).reverse());
+  }
+}
+
+function stampsOfOut() {
+  const stamps = new Map();
+  for (const path of filesOfOut()) {
+    const state = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (state !== undefined) stamps.set(path.toString("latin1"), stampOf(state));
+  }
+  return stamps;
 }
 
 function stampOf({ mtimeMs, ctimeMs, size }) {
   return `${mtimeMs} ${ctimeMs} ${size}`;
+}
+
+/** So many bytes and no more: something may still write to the file. */
+function readUpTo(descriptor, size) {
+  const bytes = Buffer.alloc(size);
+  let filled = 0;
+  for (let read = -1; read !== 0 && filled < size; filled += read) read = fs.readSync(descriptor, bytes, filled, size - filled, null);
+  return bytes.subarray(0, filled);
 }
 
 function sendFile(path, left) {
@@ -563,11 +593,14 @@ function sendFile(path, left) {
   }
   try {
     const state = fs.fstatSync(descriptor);
-    if (!state.isFile() || left.before.get(path) === stampOf(state)) return;
+    if (!state.isFile() || left.before.get(path.toString("latin1")) === stampOf(state)) return;
+    if (left.files <= 0 || state.size > left.bytes) {
+      left.isOver = true;
+      return;
+    }
     left.bytes -= state.size;
     left.files -= 1;
-    if (left.bytes < 0 || left.files < 0) left.isOver = true;
-    else send({ k: "artifact", name: relative("out", path), mimeType: "" }, fs.readFileSync(descriptor));
+    send({ k: "artifact", name: path.toString("utf8", "out/".length), mimeType: "" }, readUpTo(descriptor, state.size));
   } finally {
     fs.closeSync(descriptor);
   }

@@ -852,14 +852,37 @@ def _exit_frame(code):
 def files_of_out():
     """The files of `out/` as they stand: path to time and size. In a folder that lasts, only what a program wrote is its own."""
     found = {}
-    for folder, _, names in os.walk("out"):
-        for name in names:
-            try:
-                state = os.lstat(os.path.join(folder, name))
-                found[os.path.join(folder, name)] = (state.st_mtime_ns, state.st_size)
-            except OSError:
-                pass
+    for path in _walk_out():
+        try:
+            found[path] = _stamp(os.lstat(path))
+        except OSError:
+            pass
     return found
+
+
+def _stamp(state):
+    return state.st_mtime_ns, state.st_ctime_ns, state.st_size
+
+
+def _walk_out():
+    """Paths of the regular files of `out/`, those of a folder before those of folders in it, however deep; no links."""
+    if os.path.islink("out"):
+        return
+    waiting = ["out"]
+    while waiting:
+        folder = waiting.pop()
+        files, folders = [], []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(entry.path)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError:
+            continue  # It went away, or its path is longer than any may be.
+        yield from sorted(files)
+        waiting.extend(sorted(folders, reverse=True))
 
 
 def send_artifacts(value, bounds, before):
@@ -875,8 +898,7 @@ def send_artifacts(value, bounds, before):
 
     _send_figures(send)
     _send_picture(value, send)
-    if os.path.isdir("out") and not os.path.islink("out"):
-        _send_files(send, budget, before)
+    _send_files(send, budget, before)
     if min(budget) < 0:
         print("Some files of out/ were left out: they are more than a run may bring back", file=sys.stderr)
 
@@ -905,23 +927,38 @@ def _send_picture(value, send):
 def _send_files(send, budget, before):
     import mimetypes
 
-    for folder, folders, names in os.walk("out"):
-        folders.sort()
-        for name in sorted(names):
-            try:
-                descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except OSError:
+    is_omitting = False
+    for path in _walk_out():
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        with open(descriptor, "rb", 0) as file:
+            state = os.fstat(descriptor)
+            if not stat.S_ISREG(state.st_mode) or before.get(path) == _stamp(state):
                 continue
-            with open(descriptor, "rb") as file:
-                state = os.fstat(descriptor)
-                if not stat.S_ISREG(state.st_mode) or before.get(os.path.join(folder, name)) == (state.st_mtime_ns, state.st_size):
-                    continue
-                if state.st_size > max(0, budget[0]):
-                    budget[0] = -1
-                    return
-                shown_name = os.path.relpath(os.path.join(folder, name), "out").encode("utf-8", "replace").decode()
-                if not send(shown_name, mimetypes.guess_type(name)[0] or "application/octet-stream", file.read()):
-                    return
+            if budget[1] <= 0 or state.st_size > budget[0]:
+                is_omitting = True
+                if budget[1] <= 0:
+                    break
+                continue
+            shown_name = os.fsencode(path)[len("out/") :].decode("utf-8", "replace")
+            if not send(shown_name, mimetypes.guess_type(shown_name)[0] or "application/octet-stream", _read(file, state.st_size)):
+                break
+    if is_omitting:
+        budget[0] = -1
+
+
+def _read(file, size):
+    """So many bytes and no more: something may still write to the file."""
+    pieces = []
+    while size > 0:
+        piece = file.read(size)
+        if not piece:
+            break
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 # ------------------------------------------------------------------------------------------------------------------ life

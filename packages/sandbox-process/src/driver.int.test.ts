@@ -28,9 +28,11 @@ for (const { name, create, skip } of await testLaunchers()) {
       test("run concurrently with await tools.aio and gather: all are issued before the first is answered", async () => {
         let open = 0;
         let most = 0;
+        const { promise: allOpen, resolve } = Promise.withResolvers<void>();
         const slow = async (args: object): Promise<object> => {
           most = Math.max(most, ++open);
-          await pause(50);
+          if (open === 10) resolve();
+          await allOpen;
           open -= 1;
           return args;
         };

@@ -31,7 +31,7 @@ export interface GuestsOptions {
 
 export function createGuests({ launcher, warm, maxGuests, bounds, artifacts, mountsNow, environment }: GuestsOptions): Guests {
   const slots = createSlots(maxGuests);
-  const common = { launcher, environment, artifactMiB: artifacts.artifactMiB };
+  const common = { launcher, environment, artifacts };
   const pool = createGuestPool({
     warm,
     bounds: { ...bounds, memoryMiB: defaultLimits.memoryMiB },

@@ -14,18 +14,34 @@ export interface PlainHearing {
 }
 
 const omittedText = Buffer.from("Some files of out/ were left out: they are more than a run may bring back\n");
+const spoiltText = Buffer.from("Some files of out/ were left out: they changed while they were read\n");
 
-/** Hears one plain program out. Files come in the order a file system keeps them in; they are told by name. */
+/** Hears one plain program out. Its files are told by name. */
 export function createPlainHearing({ artifacts: { artifactMiB, artifacts }, file, note, ended, missing }: PlainHearing): { push(chunk: Buffer): void } {
+  const maxBytes = artifactMiB * 1024 * 1024;
   const files: { readonly name: string; readonly bytes: Buffer }[] = [];
   let isOmitting = false;
-  return createPlainReader(artifactMiB * 1024 * 1024, {
-    file: (name, bytes) => (files.length < artifacts ? files.push({ name, bytes }) : (isOmitting = true)),
+  let isSpoilt = false;
+  let heldBytes = 0;
+  return createPlainReader(maxBytes, {
+    // What says this is behind no wall from the program, which may say it many times over.
+    file(name, bytes) {
+      if (files.length >= artifacts || heldBytes + bytes.length > maxBytes) isOmitting = true;
+      else {
+        heldBytes += bytes.length;
+        files.push({ name, bytes: Buffer.from(bytes) });
+      }
+    },
     omitted: () => (isOmitting = true),
+    spoilt() {
+      isSpoilt = true;
+      heldBytes -= files.pop()?.bytes.length ?? 0;
+    },
     missing,
     end(exitCode) {
       for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) file({ kind: "artifact", name, mimeType: mimeTypeOf(name), bytes });
       if (isOmitting) note(omittedText);
+      if (isSpoilt) note(spoiltText);
       ended(exitCode);
     },
   });

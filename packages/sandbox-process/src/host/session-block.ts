@@ -173,7 +173,7 @@ function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, decide }:
       look();
     },
   });
-  const { begin, finish } = shellBlock(job.code, mark, artifacts.artifactMiB * 1024 * 1024);
+  const { begin, finish } = shellBlock(job.code, mark, artifacts);
   guest.write(begin + finish);
   return () => guest.write(finish);
 }

@@ -5,6 +5,7 @@ import { parseGuestFrame } from "../frames/guest-frame.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 import { launchCommand } from "../language/plain-boot.ts";
 import type { GuestLanguage } from "../language/guest-language.ts";
+import type { ArtifactBounds } from "./guest-hearing.ts";
 import type { GuestExit, LaunchBounds, Launcher, Mount, ResourceUse } from "../launcher/launcher.ts";
 
 /** What happens to a guest, told to whoever runs a program in it. */
@@ -64,16 +65,16 @@ export interface StartOptions {
   readonly bounds: LaunchBounds;
   readonly mounts: readonly Mount[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Files of a plain program that may come back, together. */
-  readonly artifactMiB: number;
+  /** What files of a plain program may come back. */
+  readonly artifacts: ArtifactBounds;
   /** True for a guest that takes one block after the other. */
   readonly isSession?: boolean;
 }
 
 /** Starts an interpreter. Throws what the launcher throws. */
-export function startGuest({ launcher, language, bounds, mounts, environment, artifactMiB, isSession = false }: StartOptions): StartedGuest {
+export function startGuest({ launcher, language, bounds, mounts, environment, artifacts, isSession = false }: StartOptions): StartedGuest {
   const launched = launcher.launch({
-    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, artifactMiB, isSession }),
+    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, ...artifacts, isSession }),
     language: language.language,
     ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
     ...(language.program === undefined ? {} : { program: language.program }),

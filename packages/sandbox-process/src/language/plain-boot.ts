@@ -1,15 +1,35 @@
+import type { ArtifactBounds } from "../host/guest-hearing.ts";
 import type { GuestLanguage } from "./guest-language.ts";
 
-/** Tells the regular files of `out/` up to a number of bytes. LC_ALL=C, so that lengths are bytes. */
-function filesCommand(bytes: string, which = ""): string {
-  return `[ ! -d out ] || [ -h out ] || LC_ALL=C find out -type f ${which} -exec sh -c '
-left="$1"; shift
+/**
+ * Tells the regular files of `out/`, by name, as far as bytes and number go. LC_ALL=C, so that lengths are bytes.
+ *
+ * A file is read without following a link or waiting for a pipe where `dd` can. One that changed meanwhile is `spoilt`: it
+ * is filled up, so that what comes after it can be read.
+ */
+function filesCommand(bound: { readonly bytes: string; readonly files: string }, which = ""): string {
+  return `[ ! -d out ] || [ -h out ] || LC_ALL=C find out -type f ${which} -print0 </dev/null 2>/dev/null | LC_ALL=C sort -z | LC_ALL=C xargs -0 -r sh -c '
+left="$1"; files="$2"; shift 2
+if dd --version 2>/dev/null | grep -q coreutils; then take() { dd if="$1" iflag=nofollow,nonblock,count_bytes count="$2" bs=65536 status=none; }; else take() { head -c "$2" -- "$1"; }; fi
 for f; do
-  n=$(stat -c %s -- "$f") || continue; name="\${f#out/}"
+  was=$(stat -c "%s %i %F" -- "$f") || continue; n="\${was%% *}"; name="\${f#out/}"
+  case "$was" in *regular*) [ -r "$f" ] || continue ;; *) continue ;; esac
+  if [ "$files" -le 0 ]; then echo omitted; exit 255; fi
   if [ "$n" -gt "$left" ]; then echo omitted; continue; fi
-  left=$((left - n)); printf "file %d %d\\n%s" "$n" "\${#name}" "$name"; head -c "$n" -- "$f"
-done' sh ${bytes} {} + </dev/null 2>/dev/null`;
+  left=$((left - n)); files=$((files - 1)); printf "file %d %d\\n%s" "$n" "\${#name}" "$name"
+  if [ "$n" -gt 0 ]; then { take "$f" "$n"; head -c "$n" /dev/zero; } | head -c "$n"; fi
+  [ "$(stat -c "%s %i %F" -- "$f")" = "$was" ] || echo spoilt
+done' sh ${bound.bytes} ${bound.files} 2>/dev/null`;
 }
+
+/**
+ * Where `out/` has files already, as a user's folder may: what is changed from here on can be told from them. Changes are
+ * noted to the tick of the kernel's clock, so the mark has to be a tick older than the program.
+ */
+const markOldFiles = [
+  'since="${TMPDIR:-.}/.callgate-since"; only=',
+  'if [ -d out ] && [ ! -h out ] && [ -n "$(find out -type f 2>/dev/null | head -n 1)" ]; then : >"$since"; sleep 0.02 2>/dev/null || sleep 1; only=-newer; if find "$since" -cnewer "$since" >/dev/null 2>&1; then only=-cnewer; fi; fi',
+].join("; ");
 
 /**
  * Runs a plain program: a command in whose arguments `{file}` stands for the program's file. The text comes on descriptor 3 and ends with it; output goes through `cat`, because what Node
@@ -18,10 +38,11 @@ done' sh ${bytes} {} + </dev/null 2>/dev/null`;
  * of the working folder, which may be a user's. A command that is not there is said instead of an exit code.
  */
 const plainBoot = [
-  'file="${TMPDIR:-.}/$1"; left="$2"; shift 2; mkdir -p out; cat <&3 >"$file" || exit 126; slot="{file}"',
+  'file="${TMPDIR:-.}/$1"; left="$2"; most="$3"; shift 3; mkdir -p out; cat <&3 >"$file" || exit 126; slot="{file}"',
   'command -v "$1" >/dev/null 2>&1 || { echo missing >&4; exit 127; }',
   'for part do shift; filled=; while case $part in *"$slot"*) :;; *) false;; esac; do filled="$filled${part%%"$slot"*}$file"; part="${part#*"$slot"}"; done; set -- "$@" "$filled$part"; done',
-  `files() { ${filesCommand('"$left"')}; }`,
+  markOldFiles,
+  `files() { ${filesCommand({ bytes: '"$left"', files: '"$most"' }, '${only:+"$only" "$since"}')}; }`,
   '{ { { "$@" 3<&- 4>&- 7>&- </dev/null; { echo "$?"; files; echo end; } >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }',
 ].join("\n");
 
@@ -43,12 +64,12 @@ export const shellSessionStart = "exec 2>&8 8>&-; set +o history; shopt -u check
  * what a plain guest says. `$?` of the block before is there as at a terminal. An interrupted shell throws away what it has
  * read and not yet run: `finish` may be sent again, and does what it does once.
  */
-export function shellBlock(text: string, mark: string, artifactBytes: number): { readonly begin: string; readonly finish: string } {
+export function shellBlock(text: string, mark: string, { artifactMiB, artifacts }: ArtifactBounds): { readonly begin: string; readonly finish: string } {
   const since = '"${TMPDIR:-.}/.callgate-since"';
   const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
   const finish = [
     `__callgate_last=$?; [ "$__callgate_done" = ${mark} ] || { __callgate_status=$__callgate_last; printf '\\0%s\\0' ${mark}; printf '\\0%s\\0' ${mark} >&2;`,
-    `{ echo "$__callgate_status"; (cd "$__callgate_home" && { ${filesCommand(`${artifactBytes}`, `-newer ${since}`)}; }); echo end; } >&4; __callgate_done=${mark}; }`,
+    `{ echo "$__callgate_status"; (cd "$__callgate_home" && { ${filesCommand({ bytes: `${artifactMiB * 1024 * 1024}`, files: `${artifacts}` }, `-newer ${since}`)}; }); echo end; } >&4; __callgate_done=${mark}; }`,
   ].join(" ");
   return {
     begin: `touch -d "@$(($(date +%s) - 1))" ${since}; (exit \${__callgate_status:-0}); eval ${quoted} </dev/null 4>&-\n`,
@@ -57,10 +78,10 @@ export function shellBlock(text: string, mark: string, artifactBytes: number): {
 }
 
 /** The command that a launcher starts for a language. */
-export function launchCommand({ kind, command, extension }: GuestLanguage, bounds: { readonly memoryMiB: number; readonly artifactMiB: number; readonly isSession: boolean }): readonly string[] {
+export function launchCommand({ kind, command, extension }: GuestLanguage, bounds: ArtifactBounds & { readonly memoryMiB: number; readonly isSession: boolean }): readonly string[] {
   const filled = command.map((part) => part.replaceAll("{memoryMiB}", `${bounds.memoryMiB}`));
   const whole = kind === "framed" || filled.some((part) => part.includes("{file}")) ? filled : [...filled, "{file}"];
   if (kind === "framed") return whole;
   if (bounds.isSession) return ["/bin/sh", "-c", shellSessionBoot];
-  return ["/bin/sh", "-c", plainBoot, "sh", `program.${extension ?? "txt"}`, `${bounds.artifactMiB * 1024 * 1024}`, ...whole];
+  return ["/bin/sh", "-c", plainBoot, "sh", `program.${extension ?? "txt"}`, `${bounds.artifactMiB * 1024 * 1024}`, `${bounds.artifacts}`, ...whole];
 }
