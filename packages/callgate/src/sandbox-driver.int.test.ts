@@ -44,7 +44,7 @@ describe.skipIf(probe.kind !== "ready")(`sandboxDriver, through a gate${why}`, (
   });
 
   test("wrong arguments, an unknown tool and the query lane are refused by the broker, at the model's own line", async () => {
-    expect(await python("from tools import crm\nwrong = {'id': eval('\"x\"')}\ncrm.get_customer(**wrong)")).toMatchObject({ status: "failed", error: { code: "INVALID_INPUT", tool: "crm.get_customer", line: 3 } });
+    expect(await python("from tools import crm; import json\nwrong = json.loads('{\"id\": \"x\"}')\ncrm.get_customer(**wrong)")).toMatchObject({ status: "failed", error: { code: "INVALID_INPUT", tool: "crm.get_customer", line: 3 } });
     expect((await python("from tools import crm\ncrm.rename(id=1, name='q')", { lane: "query" })).status).not.toBe("completed");
     expect(written).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import type { Digest, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { Effect } from "./tool-spec.ts";
 
-/** A question bound to exactly one operation (DESIGN P3). */
+/** A question bound to exactly one operation: a call, or the run of a program (DESIGN P3). */
 export interface ApprovalQuestion {
   readonly approvalId: string;
   readonly principal: Principal;
@@ -18,6 +18,11 @@ export interface ApprovalQuestion {
   readonly ruleId: string;
   readonly reason: string;
   readonly expiresAtMs: number;
+  /**
+   * True for the review of a program before it runs (a rule of the scanner asks for it): `tool` is "program", `argsSummary`
+   * holds language, findings and text. The answer is none to the calls the program makes.
+   */
+  readonly isReview?: true;
 }
 
 export type ApprovalAnswer =

@@ -56,6 +56,8 @@ export interface Diagnostic {
   readonly suggestions?: readonly string[];
   /** The declaration that was violated. */
   readonly declaration?: string;
+  /** True where a person has to look at the program before it runs. */
+  readonly review?: true;
 }
 
 /** A deterministic repair that was applied because it was the only reading. */

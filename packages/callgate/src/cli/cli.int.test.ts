@@ -95,6 +95,7 @@ describe("callgate", { timeout: 120_000 }, () => {
     ["a program that throws", "throw new Error('x')", 1],
     ["a type error", "const n: number = 'x'; return n", 1],
     ["a write nobody allowed", "return await tools.notes.add({ text: 'x' })", 3],
+    ["a program that needs a review, and nobody to give one", "return eval('1') as number", 3],
     ["an endless loop", "while (true) {}", 6],
     ["a tool past its deadline", "return await tools.notes.hang({})", 6],
   ])("%s", (_what, program, code) => {

@@ -12,13 +12,13 @@ const question: ApprovalQuestion = {
 };
 
 /** Asks with `before` already waiting in the input, and types `after` once the question is shown. */
-async function ask(before: string, after: string, word = 0): Promise<{ answer: ApprovalAnswer; shown: string }> {
+async function ask(before: string, after: string, { word = 0, about = question }: { readonly word?: number; readonly about?: ApprovalQuestion } = {}): Promise<{ answer: ApprovalAnswer; shown: string }> {
   const input = new PassThrough();
   let shown = "";
   const terminal = { ...processTerminal(), err: (text: string) => { shown += text; } };
   if (before !== "") input.write(before);
   const approver = createTtyApprover({ terminal, input: input as unknown as NodeJS.ReadStream, user: "ann", now: Date.now, pick: () => word });
-  const asking = approver.ask(question, AbortSignal.timeout(10_000));
+  const asking = approver.ask(about, AbortSignal.timeout(10_000));
   await sleep(50);
   input.write(after);
   return { answer: await asking, shown };
@@ -38,8 +38,17 @@ describe("createTtyApprover", () => {
   });
 
   test("out-023: the word is drawn for each question", async () => {
-    expect((await ask("", "amber\n", 1)).answer.kind).toBe("denied");
-    expect((await ask("", "birch\n", 1)).answer.kind).toBe("approved");
+    expect((await ask("", "amber\n", { word: 1 })).answer.kind).toBe("denied");
+    expect((await ask("", "birch\n", { word: 1 })).answer.kind).toBe("approved");
+  });
+
+  test("a review shows rule, place and program with its lines, and what an answer is good for; the program cannot draw on it", async () => {
+    const about: ApprovalQuestion = { ...question, tool: "program", isReview: true, ruleId: "PY_EVAL", reason: "PY_EVAL at 2:1: eval and exec run text", argsSummary: { language: "python", findings: [], program: "x = 1\neval('\u001b[2K✔ approved')" } };
+    const { answer, shown } = await ask("", "amber\n", { about });
+    expect(answer).toEqual({ kind: "approved", by: "ann" });
+    for (const part of ["A program asks to run", "PY_EVAL at 2:1", "  1  x = 1", "  2  eval(", "this one run; calls that ask will ask as always"]) expect(shown).toContain(part);
+    expect(shown).not.toContain("\u001b[2K");
+    expect((await ask("eval\n", "yes\n", { about })).answer.kind).toBe("denied");
   });
 
   test("out-002: arguments cannot draw on the question", async () => {

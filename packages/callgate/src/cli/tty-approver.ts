@@ -59,6 +59,13 @@ function drain(input: NodeJS.ReadStream): void {
   while (input.read() !== null);
 }
 
+/** The text of a program under review, its lines numbered. */
+function programText(summary: ApprovalQuestion["argsSummary"]): string {
+  const program = typeof summary === "object" && summary !== null && "program" in summary ? summary.program : undefined;
+  const lines = typeof program === "string" ? program.split(/\r\n|\n|\r/) : [];
+  return lines.map((line, index) => `    ${String(index + 1).padStart(3)}  ${visible(line)}`).join("\n");
+}
+
 /** The question as a person reads it, from the operation alone. */
 function renderQuestion(question: ApprovalQuestion, word: string, terminal: Pick<Terminal, "colors">): string {
   const { colors } = terminal;
@@ -69,11 +76,11 @@ function renderQuestion(question: ApprovalQuestion, word: string, terminal: Pick
     .join("\n");
   return [
     "",
-    colors.bold(`? ${question.tool} asks to run. It ${effect}.`),
+    colors.bold(question.isReview === true ? "? A program asks to run. A rule says that a person has to look at it first." : `? ${question.tool} asks to run. It ${effect}.`),
     `  why asked  ${visible(question.reason)} (rule ${question.ruleId})`,
-    "  arguments",
-    args,
-    `  Type ${colors.bold(word)} to allow this one call. Anything else denies it.`,
+    question.isReview === true ? "  program" : "  arguments",
+    question.isReview === true ? programText(question.argsSummary) : args,
+    `  Type ${colors.bold(word)} to allow this one ${question.isReview === true ? "run; calls that ask will ask as always" : "call"}. Anything else denies it.`,
     "",
   ].join("\n");
 }

@@ -137,7 +137,7 @@ export const configSchema = z.strictObject({
   limits: limits.optional().describe("Bounds of every run"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   check: z
-    .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }') })
+    .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })
     .optional()
     .describe("The check of programs"),
   budgetTokens: z.int().min(100).optional().describe("What a model sees of one run, in o200k tokens. Default 2000"),

@@ -9,7 +9,8 @@ export function denyingApprover(help: (question: ApprovalQuestion) => string = r
   return { ask: (question) => Promise.resolve({ kind: "unavailable", help: help(question) }) };
 }
 
-function ruleHelp({ tool }: ApprovalQuestion): string {
+function ruleHelp({ tool, ruleId, isReview }: ApprovalQuestion): string {
+  if (isReview === true) return `To run such programs without it, set "check": { "scan": { "${ruleId}": "note" } } in the configuration; to be asked, run it where a person can answer.`;
   return `To allow it always, add the rule { "allow": "${tool}" } to the configuration; to be asked, run it where a person can answer.`;
 }
 

@@ -94,13 +94,14 @@ async function storeFiles({ seams, principal, notices }: RunScope, files: Execut
   return stored;
 }
 
-/** Ends a run that never executed: refused by the check, or cancelled during it. Without `scope.log` begun, nothing is recorded. */
-export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | { readonly kind: "cancelled"; readonly why?: string }): Promise<RunResult> {
+/** Ends a run that never executed: refused by the check or by a person, or cancelled meanwhile. Without `scope.log` begun, nothing is recorded. */
+export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | RefusedReview | { readonly kind: "cancelled"; readonly why?: string }): Promise<RunResult> {
   const draft: RunDraft = {
     runId: scope.runId,
     status: statusOf(report.kind),
     ...(report.kind === "ok" ? { form: report.form } : {}),
     ...(report.kind === "cancelled" ? { error: { code: "CANCELLED", message: report.why ?? "The run was cancelled before the program was checked; it did not run.", retryable: true } } : {}),
+    ...(report.kind === "refused" ? { error: report.error } : {}),
     text: [],
     console: [],
     consoleDroppedBytes: 0,
@@ -114,7 +115,9 @@ export async function rejectRun(scope: RunScope, request: RunRequest, report: Ch
   return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter() });
 }
 
-function statusOf(kind: CheckReport["kind"] | "cancelled"): Extract<RunStatus, "completed" | "rejected" | "cancelled"> {
+type RefusedReview = Pick<CheckReport, "diagnostics" | "repairs"> & { readonly kind: "refused"; readonly error: RunError };
+
+function statusOf(kind: CheckReport["kind"] | RefusedReview["kind"] | "cancelled"): Extract<RunStatus, "completed" | "rejected" | "cancelled"> {
   if (kind === "cancelled") return "cancelled";
   return kind === "ok" ? "completed" : "rejected";
 }

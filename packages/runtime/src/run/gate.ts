@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
 import type { CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
+import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
@@ -76,9 +77,10 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     hub.emit(event);
   };
   const counter = options.tokenCounter ?? createLazyTokenCounter();
+  const reviews = createApprovals({ approver, clock, newId: (prefix) => newId(prefix, random) });
   const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
-    broker, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
+    broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     observe(runId, observer) {
       observers.set(runId, observer);
       return () => void observers.delete(runId);

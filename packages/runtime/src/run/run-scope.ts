@@ -1,4 +1,5 @@
 import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Redactor, RunLease, RunLimits } from "@callgate/contract";
+import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
@@ -10,6 +11,8 @@ import type { RunLog } from "./run-log.ts";
 /** What every run reaches the world through. */
 export interface RunSeams {
   readonly broker: Broker;
+  /** Questions about programs, which are asked before they run. */
+  readonly reviews: Approvals;
   readonly journal: Journal;
   readonly journalHealth: JournalHealth;
   readonly blobs: Blobs;

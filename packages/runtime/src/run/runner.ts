@@ -12,6 +12,8 @@ import { finishRun, rejectRun } from "./finish-run.ts";
 import type { FinishOptions } from "./finish-run.ts";
 import { takeUntold } from "./journal-health.ts";
 import { keepLease } from "./keep-lease.ts";
+import { reviewProgram } from "./review-program.ts";
+import type { ReviewEnd } from "./review-program.ts";
 import { recordedJob } from "./recorded-job.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import { hintDiagnostics } from "./run-error.ts";
@@ -54,10 +56,12 @@ export function createRunner(options: RunnerOptions): Runner {
     } catch (fault) {
       return await failCheck(scope, request, fault);
     }
-    noteCheck(scope, report);
+    const review = await reviewProgram(scope, request, report);
+    noteCheck(scope, report, review);
     // Asked for before the program runs: no effect of it may be on record without what was executed.
     scope.log.flush();
     if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
+    if (review.kind === "cancelled" || review.kind === "refused") return await rejectRun(scope, request, review.kind === "cancelled" ? review : { ...report, ...review });
     options.earlier.add(request.principal, { runId: scope.runId, text: request.program });
     return await carryOut(options, scope, { request, driver, job: jobOf(scope, request, report.code), report });
   }
@@ -191,15 +195,17 @@ function recordedText({ program, limits }: RunRequest): string {
 
 const refusedCharsKept = 16 * 1024;
 
-function noteCheck(scope: RunScope, report: CheckReport): void {
+function noteCheck(scope: RunScope, report: CheckReport, review: ReviewEnd): void {
   const { seams, log, runId, principal, view } = scope;
   const atMs = seams.clock.now();
   const { diagnostics, repairs, durationMs } = report;
-  const executed = report.kind === "ok" ? { code: report.code, lineOffset: report.lineOffset, shiftedLines: report.shiftedLines, form: report.form, reach: report.reach, interfaces: view.interfaces(report.reach), modulesDigest: view.modulesDigest } : {};
-  log.add({ kind: "checked", atMs, ok: report.kind === "ok", diagnostics, repairs, durationMs, ...executed });
+  const ok = report.kind === "ok" && (review.kind === "none" || review.kind === "approved");
+  const reviewed = "record" in review ? { review: review.record } : {};
+  const executed = ok ? { code: report.code, lineOffset: report.lineOffset, shiftedLines: report.shiftedLines, form: report.form, reach: report.reach, interfaces: view.interfaces(report.reach), modulesDigest: view.modulesDigest } : {};
+  log.add({ kind: "checked", atMs, ok, diagnostics, repairs, durationMs, ...executed, ...reviewed });
   // Whoever takes the run over needs it, however early that is.
-  if (report.kind === "ok") log.flush();
-  seams.emit({ kind: "run-checked", atMs, runId, principal, ok: report.kind === "ok", diagnostics, durationMs });
+  if (ok) log.flush();
+  seams.emit({ kind: "run-checked", atMs, runId, principal, ok, diagnostics, durationMs });
 }
 
 function jobOf(scope: RunScope, request: RunRequest, code: string): GuestJob {

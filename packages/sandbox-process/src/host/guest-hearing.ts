@@ -2,15 +2,10 @@ import { CallgateError } from "@callgate/contract";
 import type { GuestEnd, GuestHost, GuestJob } from "@callgate/contract";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 import type { OutputCapture } from "../output/output-capture.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import type { GuestCalls } from "./guest-calls.ts";
 import { limitEnd } from "./guest-end.ts";
 import type { StartedGuest } from "./started-guest.ts";
-
-/** What files a run may bring back. */
-export interface ArtifactBounds {
-  readonly artifactMiB: number;
-  readonly artifacts: number;
-}
 
 export interface Hearing {
   readonly job: GuestJob;

@@ -5,7 +5,7 @@ import { createReportFilter } from "../output/memory-report.ts";
 import { createGuestCalls } from "./guest-calls.ts";
 import { deathEnd, exitEnd, limitEnd, missingEnd, unfinishedEnd } from "./guest-end.ts";
 import { brokenEnd, createHearing, sendJob, slackOf, unstartedEnd } from "./guest-hearing.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import { createPlainHearing } from "./plain-hearing.ts";
 import type { StartedGuest } from "./started-guest.ts";
 import { watchUse } from "./watch-use.ts";

@@ -3,7 +3,7 @@ import type { GuestBlock, GuestEnd, GuestHost, GuestJob, GuestSession, SessionLo
 import type { GuestLanguage } from "../language/guest-language.ts";
 import { shellSessionStart } from "../language/plain-boot.ts";
 import { unstartedEnd } from "./guest-hearing.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import { checkBlockText, createSessionBlock } from "./session-block.ts";
 import type { SessionBlock } from "./session-block.ts";
 import type { StartedGuest } from "./started-guest.ts";

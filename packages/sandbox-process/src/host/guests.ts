@@ -2,7 +2,7 @@ import { CallgateError, defaultLimits } from "@callgate/contract";
 import type { GuestSession, SessionOptions } from "@callgate/contract";
 import type { GuestLanguage } from "../language/guest-language.ts";
 import type { LaunchBounds, Launcher, Mount } from "../launcher/launcher.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import { createGuestPool } from "./guest-pool.ts";
 import { createSessions } from "./sessions.ts";
 import { createSlots } from "./slots.ts";

@@ -1,7 +1,7 @@
 import { createPlainReader } from "../frames/plain-reader.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 import { mimeTypeOf } from "../output/mime-type.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 
 export interface PlainHearing {
   readonly artifacts: ArtifactBounds;

@@ -11,7 +11,7 @@ import { createGuestCalls } from "./guest-calls.ts";
 import type { GuestCalls } from "./guest-calls.ts";
 import { deathEnd, exitEnd, limitEnd } from "./guest-end.ts";
 import { brokenEnd, createHearing, sendJob, slackOf } from "./guest-hearing.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import { createPlainHearing } from "./plain-hearing.ts";
 import type { GuestEars, StartedGuest } from "./started-guest.ts";
 import { watchUse } from "./watch-use.ts";

@@ -1,6 +1,6 @@
 import type { GuestSession, SessionOptions } from "@callgate/contract";
 import type { GuestLanguage } from "../language/guest-language.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import { createGuestSession } from "./guest-session.ts";
 import type { StartedGuest } from "./started-guest.ts";
 

@@ -5,7 +5,7 @@ import { parseGuestFrame } from "../frames/guest-frame.ts";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 import { launchCommand } from "../language/plain-boot.ts";
 import type { GuestLanguage } from "../language/guest-language.ts";
-import type { ArtifactBounds } from "./guest-hearing.ts";
+import type { ArtifactBounds } from "./artifact-bounds.ts";
 import type { GuestExit, LaunchBounds, Launcher, Mount, ResourceUse } from "../launcher/launcher.ts";
 
 /** What happens to a guest, told to whoever runs a program in it. */

@@ -1,4 +1,4 @@
-import type { ArtifactBounds } from "../host/guest-hearing.ts";
+import type { ArtifactBounds } from "../host/artifact-bounds.ts";
 import type { GuestLanguage } from "./guest-language.ts";
 
 /**

@@ -79,7 +79,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
   const json = (value: unknown) => visible(JSON.stringify(value) ?? "");
   switch (entry.kind) {
     case "checked":
-      return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
+      return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
     case "call-issued":
       return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
     case "call-decided":

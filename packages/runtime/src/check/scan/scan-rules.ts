@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Diagnostic } from "@callgate/contract";
 import { nearestNames } from "../../lib/nearest-names.ts";
 
-/** What becomes of a finding: the program is refused, a warning asks for its review, or it is noted. */
+/** What becomes of a finding: the program is refused, a person is asked before it runs, or it is noted. */
 export type ScanAction = "deny" | "review" | "note" | "off";
 
 /**
@@ -50,8 +50,8 @@ const severities = { deny: "error", review: "warning", note: "advice" } as const
 export function scanDiagnostic({ rule }: ScanFinding, place: { readonly line: number; readonly column: number }, actions: Partial<Readonly<Record<ScanRule, ScanAction>>>): Diagnostic | undefined {
   const action = actions[rule] ?? scanRules[rule].action;
   if (action === "off") return undefined;
-  const message = `${scanRules[rule].message}${action === "review" ? ". Review the program before it runs" : ""}`;
-  return { severity: severities[action], code: rule, message, ...place };
+  const message = `${scanRules[rule].message}${action === "review" ? ". A person has to look at the program before it runs" : ""}`;
+  return { severity: severities[action], code: rule, message, ...place, ...(action === "review" ? { review: true } : {}) };
 }
 
 /**
