@@ -93,7 +93,9 @@ export type JournalEntry =
   /** A question went out for the call; recorded before anyone is told. */
   | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[] }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true }
+  /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
+  | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */
   | { readonly kind: "call-late"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly result?: RecordedValue; readonly error?: CallError }
   /** An effect that was unknown is known. `repeated`: done again under the same key. `nobody`: given up, it stays unknown. */

@@ -66,7 +66,10 @@ export interface ToolSpec {
   readonly cache?: CacheSpec;
   /** Repeating it under the same idempotency key changes nothing more. A write of unknown effect is then repeated, not asked about. */
   readonly idempotent?: boolean;
-  /** For reads with large results: they are not kept for replay but read again, and may differ. Default false. */
+  /**
+   * For reads with large results: one of more than 32 Ki characters of JSON is not kept in the journal. When its run goes
+   * on after a pause the call is made again, and a difference is told; such a run cannot be replayed. Default false.
+   */
   readonly reread?: boolean;
   /** Calls of this tool under way at once in one gate. */
   readonly concurrency?: number;

@@ -21,6 +21,7 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
   const { seams, request, tool } = call;
   const scoped = { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
   const { question: before, said } = request.past ?? {};
+  call.state.wasAsked = true;
   const question = before ?? approvals.pose(operationOf(call, decision));
   if (before === undefined) {
     call.record.add({ kind: "approval-asked", atMs: seams.clock.now(), seq: request.seq, question });

@@ -97,6 +97,8 @@ export interface CallRequest {
    * written here.
    */
   readonly gather?: (entries: readonly JournalEntry[]) => void;
+  /** A read that is on record and whose result was not kept: it is decided about, made and told as any, and not recorded. */
+  readonly reread?: true;
   /** Absent for a call that is new. */
   readonly past?: CallPast;
   /** This call undoes the effect of that one, with the tool's own `compensate`. */
@@ -153,6 +155,8 @@ export interface CallState {
   over: boolean;
   /** Time a person took to answer. */
   personMs: number;
+  /** A person was asked about it. */
+  wasAsked?: true;
 }
 
 /** A call's end inside the broker, before it is recorded and told. */
@@ -175,6 +179,8 @@ export interface Known {
   /** Qualified name, or what the caller wrote, bounded. */
   readonly tool: string;
   readonly effect: Effect;
+  /** The tool's large results need not be kept. */
+  readonly reread: boolean;
   readonly argsDigest: Digest;
   /** JSON Pointers into the output. */
   readonly sensitiveOutput: readonly string[];

@@ -23,10 +23,10 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     ...told,
     attempts: end.attempts,
     cached: end.cached,
-    ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedValue(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
+    ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
-  const recorded = handOver(scope, known, end.wire) ? undefined : flush(scope, known);
+  const recorded = handOver(scope, known, isKept(scope, known, end.wire) ? end.wire : undefined) ? undefined : flush(scope, known);
   if (known.effect !== "read") await recorded;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
   return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
@@ -37,6 +37,10 @@ const maxGatheredChars = 32 * 1024;
 
 /** The record of a read goes with its run's next entries; whether those could be written, the run tells. */
 function handOver({ request, record }: CallScope, { effect }: Known, wire: WireValue | undefined): boolean {
+  if (request.reread === true) {
+    record.take(); // It is on record already.
+    return true;
+  }
   if (effect !== "read" || request.gather === undefined) return false;
   if (request.args.json.length > maxGatheredChars || (wire?.json.length ?? 0) > maxGatheredChars) return false;
   request.gather(record.take());
@@ -51,6 +55,18 @@ async function withNotice(recorded: Promise<readonly string[]> | undefined, noti
 function sensitiveOf({ sensitiveValues: ofArguments, sensitiveOutput }: Known, { outcome, ...end }: Ended): readonly string[] {
   if (sensitiveOutput.length === 0 || outcome.kind !== "ok") return ofArguments;
   return [...ofArguments, ...sensitiveValues("value" in end ? end.value : outcome.value, sensitiveOutput)];
+}
+
+/** A large result of a tool that says so need not be: the call is made again. Not one that a person allowed: nobody is asked twice. */
+function isKept({ state }: CallScope, { reread }: Known, wire: WireValue | undefined): boolean {
+  return !reread || state.wasAsked === true || (wire?.json.length ?? 0) <= maxGatheredChars;
+}
+
+function recordedResult(scope: CallScope, known: Known, end: { readonly value: unknown; readonly wire: WireValue }): { readonly result?: RecordedValue; readonly reread?: true } {
+  const recorded = recordedValue(scope, known, end);
+  if (recorded.result === undefined || isKept(scope, known, end.wire)) return recorded;
+  const { digest, summary } = recorded.result;
+  return { result: { digest, summary }, reread: true };
 }
 
 /** A value that cannot be summarised is left out; the outcome counts more. */

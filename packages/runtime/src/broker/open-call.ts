@@ -28,6 +28,7 @@ export function announce(scope: CallScope): OpenedCall {
   const known: Known = {
     tool: isEnded(tool) ? shownName(request.tool) : tool.name,
     effect: isEnded(tool) ? "write" : tool.tool.effect,
+    reread: !isEnded(tool) && tool.tool.effect === "read" && tool.tool.reread === true,
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
     sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
@@ -42,7 +43,7 @@ function orFault<Stage>(scope: CallScope, stage: () => Stage): Stage | Ended {
   try {
     return stage();
   } catch (fault) {
-    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", argsDigest: unreadableDigest, sensitiveOutput: [""], sensitiveValues: [] }, fault);
+    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", reread: false, argsDigest: unreadableDigest, sensitiveOutput: [""], sensitiveValues: [] }, fault);
   }
 }
 

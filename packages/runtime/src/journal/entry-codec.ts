@@ -41,6 +41,7 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
       return { body: { ...entry, waits: entry.waits.map(eraseWait) }, texts: { waits: entry.waits }, value: undefined };
     case "call-refused":
     case "call-resolved":
+    case "call-reread":
     case "call-backgrounded":
     case "resumed":
       return plain(entry);
@@ -115,6 +116,7 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "call-decided":
     case "call-refused":
     case "call-resolved":
+    case "call-reread":
     case "call-backgrounded":
     case "suspended":
     case "resumed":

@@ -76,6 +76,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       call.effectStatus = entry.effectStatus;
       if (entry.result !== undefined) call.output = entry.result;
       break;
+    case "call-reread":
     case "delivered":
       break;
   }

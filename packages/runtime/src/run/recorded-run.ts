@@ -68,6 +68,7 @@ function resultOf(run: RunRecord, { seq, call, answer }: Entry<"delivered">, end
 /** What a program is told of a call by its record. */
 export function resultOfEnded(run: RunRecord, ended: Entry<"call-ended">, tool: string): GuestCompletion["result"] {
   if (ended.outcome !== "ok") return { kind: "error", error: guestErrorOf(errorOf(run, ended, tool)) };
+  if (ended.result?.clear === undefined && ended.reread === true) throw unavailable(run, `the result of call ${ended.seq} (${tool}) was not kept, for it is large and its tool can be read again (reread)`);
   if (ended.result?.clear === undefined) throw unavailable(run, `the result of call ${ended.seq} (${tool}) is not kept any more`);
   return { kind: "value", value: ended.result.clear };
 }

@@ -8,6 +8,7 @@ import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
+import { assumingReads, readAgain } from "./read-again.ts";
 import { readResumePoint } from "./resume-point.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import { changesSince } from "./run-changes.ts";
@@ -88,24 +89,17 @@ export function createResumer(options: ResumerOptions): Resumer {
       tellResumed(scope, claimed, []);
       return await runner.restart(scope, request);
     }
-    const point = lostSession(run) ?? orWhy(() => readResumePoint(run, entries, signals));
-    if (typeof point === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, point);
+    const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
+    if (typeof known === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, known);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
-    const changes = changesSince(run, point.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
-    if (changes.tools.length > 0 && !resuming.acceptChanges) return await refuse(scope, claimed, changes.tools);
+    const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
+    if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, claimed, changedError(run, changes.tools));
     tellResumed(scope, claimed, [...changes.tools, ...changes.others]);
+    const whole = await readAgain(scope, entries, signal).catch((fault: unknown) => leaveWaiting(scope, claimed, fault));
+    const point = whole === entries ? known : readResumePoint(run, whole, signals);
     for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
     return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
-  }
-
-  /** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
-  async function refuse(scope: RunScope, { run }: OpenClaim, changed: readonly string[]): Promise<never> {
-    const signals = await journal.readSignals(run.principal.tenant, run.runId);
-    const answered = new Set(signals.map(keyOf));
-    const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
-    await scope.log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
-    throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${run.runId} was not resumed, for what its program was checked against has changed: ${changed.join("; ")}. Nothing was performed. Resume it with acceptChanges (--accept-changes) if the program fits all the same, or cancel it.`, { details: { runId: run.runId, changes: [...changed] } });
   }
 
   /** A run that can never go on ends here. What it did is undone, save where undoing may take this process down as well. */
@@ -126,6 +120,19 @@ export function createResumer(options: ResumerOptions): Resumer {
 interface GivenUp extends OpenClaim {
   readonly entries: readonly JournalEntry[];
   readonly undoes: boolean;
+}
+
+/** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
+async function leaveWaiting({ seams: { journal, clock }, log }: RunScope, { run }: OpenClaim, why: unknown): Promise<never> {
+  const signals = await journal.readSignals(run.principal.tenant, run.runId);
+  const answered = new Set(signals.map(keyOf));
+  const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
+  await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
+  throw why;
+}
+
+function changedError({ runId }: RunRecord, changed: readonly string[]): CallgateError {
+  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} was not resumed, for what its program was checked against has changed: ${changed.join("; ")}. Nothing was performed. Resume it with acceptChanges (--accept-changes) if the program fits all the same, or cancel it.`, { details: { runId, changes: [...changed] } });
 }
 
 function keyOf(signal: Awaited<ReturnType<RunSeams["journal"]["readSignals"]>>[number]): string {

@@ -101,6 +101,8 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     withoutResult({ ...ended(1, { outcome: "failed", effectStatus: "none" }), error }),
     { kind: "call-late", atMs: 4, seq: 1, effectStatus: "done", result: recorded([new Date(0), 10n, undefined, new Map([[1, new Uint8Array([1, 2])]])]) },
     { kind: "call-late", atMs: 4, seq: 1, effectStatus: "none", error },
+    { ...ended(2), result: unclear(recorded("large")), reread: true },
+    { kind: "call-reread", atMs: 5, seq: 2, durationMs: 2.5, digest: digestText("large"), same: false },
     { kind: "call-refused", atMs: 5, seq: 2, tool: "crm.update" },
     { kind: "delivered", atMs: 6, ord: 0, seq: 0, call: { kind: "tool", tool: "crm.update", argsDigest: digestText("args") } },
     { kind: "delivered", atMs: 7, ord: 1, seq: 3, call: { kind: "builtin", name: "search", argsDigest: digestText("q") }, answer: recorded(["hit"]) },
@@ -138,6 +140,7 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "call-decided":
     case "call-refused":
     case "call-resolved":
+    case "call-reread":
     case "call-backgrounded":
     case "suspended":
     case "resumed":

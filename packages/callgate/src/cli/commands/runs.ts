@@ -105,6 +105,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} #${entry.seq} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
     case "call-resolved":
       return [`${at} #${entry.seq} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
+    case "call-reread":
+      return [`${at} #${entry.seq} was made again, for its result was not kept: ${entry.same ? "it gave the same" : "it gave something else"}`];
     case "call-backgrounded":
       return [`${at} #${entry.seq} its work goes on in the background`];
     case "suspended":
