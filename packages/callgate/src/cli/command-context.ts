@@ -29,6 +29,8 @@ interface GateUse {
   readonly warm?: boolean;
   /** `--sandbox`: over the configuration's `sandbox.launcher`. */
   readonly launcher?: SandboxConfig["launcher"];
+  /** Who is asked, where it is not the person at this terminal. */
+  readonly approver?: Approver;
   /** The sources whose problems matter to the command, by namespace or the tools it names; "told" where it tells all itself. Default: all. */
   readonly about?: readonly string[] | "told";
 }
@@ -43,6 +45,8 @@ export interface CommandContext {
   readonly folders: ReturnType<typeof userFolders>;
   /** The sandbox part of this folder's configuration, and the folder that its relative paths start in. */
   readonly sandboxConfig: () => Promise<{ readonly config: SandboxConfig; readonly folder: string }>;
+  /** The person at this terminal, where there is one. */
+  readonly approver: () => Approver | undefined;
   /** Opens the gate of this folder, hands it to `use`, closes it whatever happens. */
   withGate<Result>(use: (gate: Gate, view: LiveView) => Promise<Result>, how?: GateUse): Promise<Result>;
 }
@@ -64,13 +68,14 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       const { config, folder } = await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust }) });
       return { config: config.sandbox ?? {}, folder };
     },
+    approver: () => ttyApprover(terminal, () => undefined),
     async withGate(use, how = {}) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.
       const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
       const { createLiveView } = await import("./live-view.ts");
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
       let view: LiveView | undefined;
-      const approver = how.interactive !== false ? ttyApprover(terminal, () => view) : undefined;
+      const approver = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, () => view) : undefined);
       const gate = await openGate({
         configFile,
         folder: process.cwd(),

@@ -70,6 +70,7 @@ function buildProgram(perform: (options: GlobalOptions, action: Action) => Promi
     .exitOverride();
   const act = (action: Action) => perform(program.opts<GlobalOptions>(), action);
   addRunCommands(program, act);
+  addSessionCommands(program, act);
   addFindCommands(program, act);
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
@@ -80,15 +81,20 @@ function buildProgram(perform: (options: GlobalOptions, action: Action) => Promi
 
 type Act = (action: Action) => Promise<void>;
 
+/** Options of everything that runs a text. */
+function withBounds(command: Command): Command {
+  return command
+    .addOption(new Option("--lane <lane>", "what the program may reach").choices(["query", "execute"]))
+    .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
+    .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
+    .option("--timeout <ms>", "wall time of the run", wholeNumber)
+    .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
+}
+
 function addRunCommands(program: Command, act: Act): void {
   const withRunOptions = (command: Command) =>
-    command
-      .addOption(new Option("--lane <lane>", "what the program may reach").choices(["query", "execute"]))
-      .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
-      .option("--task <id>", "names the piece of work: submitted again, keyed writes keep their keys")
-      .option("--timeout <ms>", "wall time of the run", wholeNumber)
-      .addOption(new Option("--sandbox <launcher>", "where the program runs, and what stands around it: TypeScript and JavaScript then run in Node there; local-unsafe is no wall").choices(launcherNames))
-      .option("--limit <name=number>", "any limit, e.g. cpuMs=500; may be repeated", collect);
+    withBounds(command)
+      .addOption(new Option("--sandbox <launcher>", "where the program runs, and what stands around it: TypeScript and JavaScript then run in Node there; local-unsafe is no wall").choices(launcherNames));
   withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").option("-l, --language <language>", languageHelp("by the file's name, else typescript")).description("check and run a program")).action((file: string, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),
   );
@@ -111,6 +117,36 @@ function addRunCommands(program: Command, act: Act): void {
     .option("--task <id>", "names the piece of work")
     .description("call one tool")
     .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await import("./commands/call.ts")).callCommand(tool, { args: json, ...options }, context)));
+}
+
+function addSessionCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/session.ts");
+  const session = program.command("session").description("interpreters whose variables and files live from block to block, held by a process of their own");
+  session
+    .command("open")
+    .argument("[name]", "what it is called: letters, digits, - and _ (default: a new name, printed)")
+    .option("-l, --language <language>", "python, node or shell (default: python)")
+    .option("--memory <MiB>", "of the session as a whole", wholeNumber)
+    .option("--idle <seconds>", "it ends after so long without a block (default: 1800)", wholeNumber)
+    .option("--total <seconds>", "it ends so long after it was opened (default: 28800)", wholeNumber)
+    .addOption(new Option("--sandbox <launcher>", "what stands around it").choices(launcherNames))
+    .description("open a session and print its name")
+    .action((name: string | undefined, options: object) => act(async (context) => (await load()).openSessionCommand(name, options, context)));
+  withBounds(session.command("run").argument("<session>").argument("[file]", "block, or - for standard input"))
+    .option("-e, --eval <code>", "text of the block")
+    .description("run a block in a session, after those that wait; Ctrl-C interrupts it and keeps the state")
+    .action((name: string, file: string | undefined, options: object) => act(async (context) => (await load()).runBlockCommand(name, { file, ...options }, context)));
+  session.command("ls", { isDefault: true }).description("list sessions: those that live, and those that ended or were lost").action(() => act(async (context) => (await load()).listSessionsCommand(context)));
+  session.command("show").argument("<session>").description("how it stands, and its blocks as they are on record").action((name: string) => act(async (context) => (await load()).showSessionCommand(name, context)));
+  session.command("interrupt").argument("<session>").description("stop the block under way as Ctrl-C does").action((name: string) => act(async (context) => (await load()).interruptSessionCommand(name, context)));
+  session.command("restart").argument("<session>").description("begin anew with nothing; also where the process that held it is gone").action((name: string) => act(async (context) => (await load()).restartSessionCommand(name, context)));
+  session
+    .command("close")
+    .argument("[session]")
+    .option("--all", "every session of this user")
+    .description("end a session, with what is under way")
+    .action((name: string | undefined, options: object) => act(async (context) => (await load()).closeSessionCommand(name, options, context)));
+  session.command("hold", { hidden: true }).argument("<session>").action((name: string) => act(async (context) => (await import("./commands/session-hold.ts")).holdSessionCommand(name, context)));
 }
 
 function languageHelp(otherwise: string): string {

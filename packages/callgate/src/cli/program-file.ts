@@ -39,7 +39,7 @@ export async function languageNamed(name: string, context: Languages): Promise<P
  */
 export async function readProgramFile(file: string, named: string | undefined, context: Languages): Promise<{ readonly program: string; readonly language: ProgramLanguage }> {
   const language = named !== undefined ? await languageNamed(named, context) : file === "-" ? "typescript" : await languageOfFile(file, context);
-  return { program: file === "-" ? await text(process.stdin) : await readProgram(file), language };
+  return { program: await readProgramText(file), language };
 }
 
 async function languageOfFile(file: string, context: Languages): Promise<ProgramLanguage> {
@@ -57,7 +57,9 @@ async function registered({ sandboxConfig }: Languages): Promise<ReturnType<type
   return registeredLanguages((await sandboxConfig()).config);
 }
 
-async function readProgram(file: string): Promise<string> {
+/** The text of a file, or of standard input for `-`. Errors: `CallgateError` USAGE. */
+export async function readProgramText(file: string): Promise<string> {
+  if (file === "-") return await text(process.stdin);
   try {
     return await readFile(file, "utf8");
   } catch (cause) {

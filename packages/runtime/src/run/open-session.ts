@@ -44,11 +44,8 @@ export function createOpenSession({ guest, driver, principal, openedAtMs, bounds
     };
     const start: SandboxDriver["start"] = (job, host) => {
       names.add(generation, request.program);
-      const block = guest.start(job, host);
-      current = started = block;
-      const leave = (): void => {
-        if (current === block) current = undefined;
-      };
+      const block = (current = started = guest.start(job, host));
+      const leave = (): void => void (current = current === block ? undefined : current);
       block.ended.then(leave, leave);
       return block;
     };
@@ -85,10 +82,7 @@ export function createOpenSession({ guest, driver, principal, openedAtMs, bounds
         over.resolve();
       }
     },
-    interrupt() {
-      current?.interrupt();
-      return current !== undefined;
-    },
+    interrupt: () => (current?.interrupt(), current !== undefined),
     restart: () => guest.restart(),
     close: () => guest.close(),
   };

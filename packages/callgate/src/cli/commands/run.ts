@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { RunLimits, RunOptions, ShapedValue } from "@callgate/contract";
+import type { RunLimits, RunOptions, RunResult, ShapedValue } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -34,14 +34,23 @@ export async function runProgram(
   return await context.withGate(async (gate, view) => {
     const result = await gate.run(program, runOptions);
     view.close();
-    if (context.options.json === true) context.terminal.out(`${JSON.stringify(runJson(result))}\n`);
-    else {
-      for (const line of result.text) context.terminal.out(`${line}\n`);
-      if (result.value !== undefined && !isNothing(result.value)) context.terminal.out(renderValue(result.value));
-      context.terminal.err(renderReport(result, context.terminal, context.terminal.interactive));
-    }
-    return exitCodeOfRun(result);
+    return printRun(result, context, context.terminal.interactive);
   }, { interactive: true, warm: false, ...launcherOption(options.sandbox) });
+}
+
+/**
+ * What came of a run: its data to standard output, the rest for the eye.
+ *
+ * @param live true where its calls were shown as they happened
+ */
+export function printRun(result: RunResult, { options, terminal }: Pick<CommandContext, "options" | "terminal">, live: boolean): ExitCode {
+  if (options.json === true) terminal.out(`${JSON.stringify(runJson(result))}\n`);
+  else {
+    for (const line of result.text) terminal.out(`${line}\n`);
+    if (result.value !== undefined && !isNothing(result.value)) terminal.out(renderValue(result.value));
+    terminal.err(renderReport(result, terminal, live));
+  }
+  return exitCodeOfRun(result);
 }
 
 /** A shell gives no value; that is no data. */
@@ -54,14 +63,18 @@ async function runOptionsOf(options: RunCommandOptions, context: CommandContext)
   return {
     signal: context.signal,
     ...(options.language === undefined ? {} : { language: await languageNamed(options.language, context) }),
-    ...(options.lane === undefined ? {} : { lane: laneOf(options.lane) }),
-    ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
-    ...(options.task === undefined ? {} : { taskId: options.task }),
+    ...settingsOf(options),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 
-function launcherOption(name: string | undefined): { readonly launcher?: (typeof launcherNames)[number] } {
+/** What is said of a run beside its program and its bounds. */
+export function settingsOf({ lane, budget, task }: RunCommandOptions): Pick<RunOptions, "lane" | "budgetTokens" | "taskId"> {
+  return { ...(lane === undefined ? {} : { lane: laneOf(lane) }), ...(budget === undefined ? {} : { budgetTokens: budget }), ...(task === undefined ? {} : { taskId: task }) };
+}
+
+/** Errors: `CallgateError` USAGE. */
+export function launcherOption(name: string | undefined): { readonly launcher?: (typeof launcherNames)[number] } {
   if (name === undefined) return {};
   const launcher = launcherNames.find((one) => one === name);
   if (launcher === undefined) throw new CallgateError("USAGE", `--sandbox is one of ${launcherNames.join(", ")}, not "${name}"`);
@@ -74,7 +87,7 @@ export function laneOf(lane: string): "query" | "execute" {
 }
 
 /** `--limit cpuMs=500` any number of times, and `--timeout MS` for wallMs. */
-function limitsOf(options: RunCommandOptions): Partial<RunLimits> {
+export function limitsOf(options: RunCommandOptions): Partial<RunLimits> {
   const limits: Record<string, number> = options.timeout === undefined ? {} : { wallMs: options.timeout };
   for (const pair of options.limit ?? []) {
     const [name = "", value = ""] = pair.split("=");
