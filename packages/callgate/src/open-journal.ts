@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
-import type { createPostgresJournal } from "@callgate/journal-postgres";
+import type { createPostgresJournal, inspectPostgres, PostgresFinding } from "@callgate/journal-postgres";
 import { createFileBlobs, createSqliteJournal, openMasterKey } from "@callgate/runtime/journal";
 import type { MasterKey } from "@callgate/runtime/journal";
 import type { CallgateConfig } from "./config/load-config.ts";
@@ -52,8 +52,15 @@ export function ownPlacesOf({ path, keyFile }: NonNullable<CallgateConfig["journ
   return [stateFolder, state, config, cache, ...[path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
 }
 
+/** What can be said of a journal in PostgreSQL before it is opened; nothing of one in a file. Errors: CONFIG_INVALID. */
+export async function inspectJournal(config: NonNullable<CallgateConfig["journal"]>, place: Pick<JournalPlace, "folder" | "env">): Promise<readonly PostgresFinding[]> {
+  if (config.postgres === undefined) return [];
+  const { values } = resolveReferences({ postgres: config.postgres }, "journal", place);
+  return await (await loadDriver()).inspectPostgres({ url: values["postgres"] ?? "" });
+}
+
 /** Not everybody needs it, so it is installed by those who do. */
-async function loadDriver(): Promise<{ readonly createPostgresJournal: typeof createPostgresJournal }> {
+async function loadDriver(): Promise<{ readonly createPostgresJournal: typeof createPostgresJournal; readonly inspectPostgres: typeof inspectPostgres }> {
   try {
     return await import("@callgate/journal-postgres");
   } catch (error) {

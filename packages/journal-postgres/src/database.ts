@@ -117,19 +117,29 @@ function overPools(pools: Readonly<Record<Sync, pg.Pool>>): Database {
 }
 
 async function migrate(database: Database): Promise<void> {
+  // Looked at first: a user who may only read and write is not asked to make what is there.
+  if ((await schemaVersion(database.read)) === migrations.length) return;
   await database.transact("full", async (query) => {
     await query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    await query("create schema if not exists callgate");
-    await query("create table if not exists callgate.schema_version (version integer not null)");
-    const version = Number((await query("select version from callgate.schema_version"))[0]?.["version"] ?? 0);
-    if (version > migrations.length) {
-      throw new CallgateError("JOURNAL_VERSION", `Cannot open the journal: the database has schema ${version}, this Callgate knows up to ${migrations.length}. Update Callgate, or use another database`, { details: { version, known: migrations.length } });
-    }
+    const version = await schemaVersion(query);
     if (version === migrations.length) return;
+    if (version === 0) {
+      await query("create schema if not exists callgate");
+      await query("create table if not exists callgate.schema_version (version integer not null)");
+    }
     for (const migration of migrations.slice(version)) await query(migration);
     await query("delete from callgate.schema_version");
     await query("insert into callgate.schema_version values ($1)", [migrations.length]);
   });
+}
+
+/** 0 where there is none yet. Errors: JOURNAL_VERSION. */
+async function schemaVersion(query: Query): Promise<number> {
+  const [there] = await query("select to_regclass('callgate.schema_version') is not null as has");
+  if (there?.["has"] !== true) return 0;
+  const version = Number((await query("select version from callgate.schema_version"))[0]?.["version"] ?? 0);
+  if (version <= migrations.length) return version;
+  throw new CallgateError("JOURNAL_VERSION", `Cannot open the journal: the database has schema ${version}, this Callgate knows up to ${migrations.length}. Update Callgate, or use another database`, { details: { version, known: migrations.length } });
 }
 
 /** Whether the connection was lost before an answer came: what was asked for may have been done. */
@@ -147,7 +157,7 @@ const advice: readonly (readonly [code: RegExp, told: string])[] = [
 ];
 
 /** Turns what `pg` threw into the journal's error. The URL is never shown: it may hold a password. */
-function toJournalError(error: unknown): CallgateError {
+export function toJournalError(error: unknown): CallgateError {
   if (CallgateError.is(error)) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const state = typeof code === "string" ? code : "";

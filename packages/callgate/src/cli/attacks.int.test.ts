@@ -1,12 +1,10 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
+import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
 
-const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
 
 const tools = `
 import { defineTool } from "callgate";
@@ -19,14 +17,8 @@ export const pay = defineTool({ description: "Pay", effect: "write", input: z.ob
 `;
 
 function project(config: string) {
-  const root = mkdtempSync(join(tmpdir(), "callgate-attack-"));
-  const folder = join(root, "project");
-  mkdirSync(join(folder, "tools"), { recursive: true });
-  writeFileSync(join(folder, "tools", "notes.ts"), tools);
-  writeFileSync(join(folder, "callgate.jsonc"), config);
-  const state = join(root, "state");
-  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: state, XDG_CONFIG_HOME: join(root, "config"), CANARY_SECRET: "canary-7f3a-of-a-server" };
-  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 110_000 });
+  const { root, folder, state, env } = createCliProject({ "tools/notes.ts": tools, "callgate.jsonc": config }, { CANARY_SECRET: "canary-7f3a-of-a-server" });
+  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 110_000 });
   return { root, folder, state, env, callgate };
 }
 
@@ -40,7 +32,7 @@ function canMount(): boolean {
 describe("callgate under attack", { timeout: 300_000 }, () => {
   test("garbage on standard input is answered or told in one line, and the next request works", async () => {
     const { folder, env } = project(allowAll);
-    const server = spawn(process.execPath, [bin, "--trust", "mcp"], { cwd: folder, env });
+    const server = spawn(process.execPath, [callgateBin, "--trust", "mcp"], { cwd: folder, env });
     let [out, err] = ["", ""];
     server.stdout.on("data", (chunk: Buffer) => { out += chunk.toString(); });
     server.stderr.on("data", (chunk: Buffer) => { err += chunk.toString(); });
@@ -60,7 +52,7 @@ describe("callgate under attack", { timeout: 300_000 }, () => {
   test("over HTTP a wrong token, host, origin, path, session or body is refused with its status", async () => {
     const { folder, env } = project(allowAll);
     const token = "a-token-of-the-test-0";
-    const server = spawn(process.execPath, [bin, "--trust", "mcp", "--http", "0", "--token", token], { cwd: folder, env });
+    const server = spawn(process.execPath, [callgateBin, "--trust", "mcp", "--http", "0", "--token", token], { cwd: folder, env });
     let err = "";
     server.stderr.on("data", (chunk: Buffer) => { err += chunk.toString(); });
     await vi.waitUntil(() => err.includes("/mcp"), { timeout: 100_000, interval: 100 });
@@ -85,7 +77,7 @@ describe("callgate under attack", { timeout: 300_000 }, () => {
 
   test("after kill -9 in the middle of a write the record says what is known and what is not", async () => {
     const { folder, env, callgate } = project(allowAll);
-    const child = spawn(process.execPath, [bin, "--trust", "exec", "-e", "return await tools.notes.hang({ text: 'x' })"], { cwd: folder, env });
+    const child = spawn(process.execPath, [callgateBin, "--trust", "exec", "-e", "return await tools.notes.hang({ text: 'x' })"], { cwd: folder, env });
     await vi.waitUntil(() => existsSync(join(folder, "called")), { timeout: 100_000, interval: 50 });
     child.kill("SIGKILL");
     await new Promise((resolve) => child.once("exit", resolve));
@@ -101,7 +93,7 @@ describe("callgate under attack", { timeout: 300_000 }, () => {
     const { root, folder, env } = project(allowAll);
     const state = join(root, "state");
     mkdirSync(state);
-    const callgate = `"${process.execPath}" "${bin}" --trust`;
+    const callgate = `"${process.execPath}" "${callgateBin}" --trust`;
     const write = `${callgate} exec -e 'return await tools.notes.hang({ text: "x" })' 2>&1; echo "exit $?"`;
     const script = `mount -t tmpfs -o size=512k tmpfs "${state}" && ${callgate} trust >/dev/null; head -c 1000000 /dev/zero >"${state}/ballast" 2>/dev/null; ${write}; ls "${state}/callgate"; rm "${state}/ballast"; ${callgate} exec -e 'return 1' >/dev/null 2>&1; echo "room $?"; mount -o remount,ro "${state}"; ${write}`;
     const { stdout } = spawnSync("unshare", ["-m", "sh", "-c", script], { cwd: folder, env, encoding: "utf8" });

@@ -1,24 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
 
-const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
 
 function project(files: Readonly<Record<string, string>> = {}) {
-  const root = mkdtempSync(join(tmpdir(), "callgate-cli-"));
-  const folder = join(root, "project");
-  mkdirSync(folder);
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(folder, name, ".."), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), CANARY_SECRET: "canary-7f3a" };
+  const { root, folder, env } = createCliProject(files, { CANARY_SECRET: "canary-7f3a" });
   const callgate = (args: readonly string[], input = "") => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
     return { status, stdout, stderr };
   };
   return { root, folder, env, callgate };
@@ -187,7 +178,7 @@ describe("callgate", { timeout: 120_000 }, () => {
   test("paths of the configuration start at its folder, wherever the command is called", () => {
     const { root, env } = project({ "callgate.jsonc": '{ "journal": { "path": "here/journal.db" }, "mcpServers": { "gone": { "command": "./nothing", "cwd": "servers" } } }', "below/x.txt": "", "servers/x.txt": "" });
     const below = join(root, "project", "below");
-    expect(spawnSync(process.execPath, [bin, "--trust", "exec", "-e", "return 1"], { cwd: below, env, encoding: "utf8" })).toMatchObject({ status: 0, stdout: "1\n" });
+    expect(spawnSync(process.execPath, [callgateBin, "--trust", "exec", "-e", "return 1"], { cwd: below, env, encoding: "utf8" })).toMatchObject({ status: 0, stdout: "1\n" });
     expect(existsSync(join(root, "project", "here", "journal.db"))).toBe(true);
     expect(existsSync(join(below, "here"))).toBe(false);
   });
@@ -234,7 +225,7 @@ describe("callgate", { timeout: 120_000 }, () => {
   test("Ctrl-C ends a run, and the journal knows how it stands", async () => {
     const { folder, env, callgate } = project({ "tools/notes.ts": tools.replace("timeoutMs: 300", "timeoutMs: 60000") });
     callgate(["trust"]);
-    const child = spawn(process.execPath, [bin, "--json", "exec", "-e", "return await tools.notes.hang({})"], { cwd: folder, env });
+    const child = spawn(process.execPath, [callgateBin, "--json", "exec", "-e", "return await tools.notes.hang({})"], { cwd: folder, env });
     await vi.waitUntil(() => existsSync(join(folder, "called")), { timeout: 25_000 });
     child.kill("SIGINT");
     const code = await new Promise((resolve) => child.once("exit", resolve));

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Approver, Gate } from "@callgate/contract";
 import type { SandboxConfig } from "../config/config-schema.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
 import { createTrustStore } from "../folder/trust-store.ts";
 import type { TrustStore } from "../folder/trust-store.ts";
 import { userFolders } from "../state-folder.ts";
@@ -43,7 +44,9 @@ export interface CommandContext {
   readonly options: GlobalOptions;
   readonly trust: TrustStore;
   readonly folders: ReturnType<typeof userFolders>;
-  /** The sandbox part of this folder's configuration, and the folder that its relative paths start in. */
+  /** The configuration of this folder, and the folder that its relative paths start in; trusted before it is read. */
+  readonly configuration: () => Promise<Pick<LoadedConfig, "config" | "folder">>;
+  /** The sandbox part of it. */
   readonly sandboxConfig: () => Promise<{ readonly config: SandboxConfig; readonly folder: string }>;
   /** The person at this terminal, where there is one. */
   readonly approver: () => Approver | undefined;
@@ -56,16 +59,20 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
   const terminal = processTerminal();
   const folders = userFolders();
   const trust = createTrustStore(folders.state);
+  async function configuration(): Promise<Pick<LoadedConfig, "config" | "folder">> {
+    const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
+    const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
+    return await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust }) });
+  }
   return {
     terminal,
     signal,
     options,
     trust,
     folders,
+    configuration,
     async sandboxConfig() {
-      const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
-      const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
-      const { config, folder } = await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust }) });
+      const { config, folder } = await configuration();
       return { config: config.sandbox ?? {}, folder };
     },
     approver: () => ttyApprover(terminal, () => undefined),

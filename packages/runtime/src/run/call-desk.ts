@@ -81,7 +81,7 @@ interface DeskState {
 export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallDesk {
   const { clock, journal } = scope.seams;
   const taken = new Map<string, number>();
-  const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken });
+  const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken, looked: () => options.changed() });
   scope.signals.heard = () => room.look();
   const tools = createToolQueue(scope, {
     ended({ seq, tool }, performed) {

@@ -17,7 +17,10 @@ export interface WaitingRoom {
   look(): void;
   /** In the order in which they were issued. */
   readonly waits: readonly RunWait[];
-  /** Whether nobody has to be here before that time: only then may the run be left. */
+  /**
+   * Whether nobody has to be here before that time, and it is known that nothing was said to any of the waits before: only
+   * then may the run be left. One that is left too early would wait for what is there, for as long as nobody stays longer.
+   */
   canBeLeft(untilMs: number): boolean;
   /** Whether it waits for more than timers of the program, whose time counts like any other. */
   readonly isPatient: boolean;
@@ -29,6 +32,8 @@ export interface WaitingRoomOptions {
   readonly readSignals: () => Promise<readonly RunSignal[]>;
   /** How many events of each name the program has had; kept up here. */
   readonly taken: Map<string, number>;
+  /** It is known that nothing was said before to waits of which that was not known. */
+  readonly looked?: () => void;
   /** How often the journal is asked for what was said in other processes. Default 1,000. */
   readonly lookEveryMs?: number;
 }
@@ -36,9 +41,9 @@ export interface WaitingRoomOptions {
 /** Timers of the host count up to here. */
 const maxDelayMs = 0x7fff_ffff;
 
-type Timed = Waiting & { timer?: { cancel(): void } };
+type Timed = Waiting & { timer?: { cancel(): void }; isLookedAt: boolean };
 
-export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
+export function createWaitingRoom({ clock, readSignals, taken, looked, lookEveryMs = 1_000 }: WaitingRoomOptions): WaitingRoom {
   const waiting = new Map<number, Timed>();
   const looker = createLooker({ clock, lookEveryMs, lookOnce, isWanted: () => [...waiting.values()].some(({ wait }) => wait.kind !== "timer") });
 
@@ -65,16 +70,19 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
   }
 
   async function lookOnce(): Promise<void> {
+    const fresh = [...waiting.values()].filter(({ isLookedAt }) => !isLookedAt);
     const signals = await readSignals().catch((): readonly RunSignal[] => []); // The next look tries again.
     for (const wait of inOrder(waiting, taken)) {
       const said = signalFor(wait, signals);
       if (said !== undefined) end(wait.seq, said);
     }
+    for (const one of fresh) one.isLookedAt = true;
+    if (fresh.length > 0) looked?.();
   }
 
   return {
     add(given) {
-      const one = { ...given };
+      const one: Timed = { ...given, isLookedAt: given.wait.kind === "timer" };
       waiting.set(one.wait.seq, one);
       startTimer(one);
       if (one.wait.kind !== "timer") looker.look();
@@ -90,11 +98,7 @@ export function createWaitingRoom({ clock, readSignals, taken, lookEveryMs = 1_0
       return inOrder(waiting, taken);
     },
     get isPatient() { return [...waiting.values()].some(({ isTimer }) => !isTimer); },
-    canBeLeft(untilMs) {
-      if (waiting.size === 0) return false;
-      for (const { isTimer, wait } of waiting.values()) if (isTimer && (dueOf(wait) ?? 0) <= untilMs) return false;
-      return true;
-    },
+    canBeLeft: (untilMs) => waiting.size > 0 && [...waiting.values()].every(({ isTimer, isLookedAt, wait }) => isLookedAt && !(isTimer && (dueOf(wait) ?? 0) <= untilMs)),
     drop() {
       for (const { timer } of waiting.values()) timer?.cancel();
       waiting.clear();

@@ -18,6 +18,7 @@ interface Finding {
 export async function doctorCommand(context: CommandContext): Promise<ExitCode> {
   const findings: Finding[] = [nodeVersion(), stateFolder(context.folders.state)];
   try {
+    findings.push(...(await journalFindings(context)));
     await context.withGate(async (gate) => {
       findings.push(...(await gateFindings(gate)));
     }, { about: "told" });
@@ -52,6 +53,15 @@ function stateFolder(folder: string): Finding {
   } catch {
     return { check: "state folder", state: "failed", found: `${folder} cannot be written`, fix: `make ${folder} writable, or set XDG_STATE_HOME to a folder that is` };
   }
+}
+
+/** Of a journal in PostgreSQL, before anything is made there: a gate that cannot open it says less. */
+async function journalFindings({ configuration }: CommandContext): Promise<readonly Finding[]> {
+  const { config, folder } = await configuration();
+  if (config.journal?.postgres === undefined) return [];
+  const { inspectJournal } = await import("../../open-journal.ts");
+  const findings = await inspectJournal(config.journal, { folder, env: process.env });
+  return findings.map(({ check, isOk, found, fix }) => ({ check: `journal ${check}`, state: isOk ? "ok" : "failed", found, ...(fix === undefined ? {} : { fix }) }));
 }
 
 async function gateFindings(gate: Gate): Promise<readonly Finding[]> {
