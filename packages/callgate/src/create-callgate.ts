@@ -1,4 +1,4 @@
-import type { Approver, Clock, Gate, RunLimits, Source } from "@callgate/contract";
+import type { Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import type { PolicyRule } from "@callgate/runtime/broker";
@@ -28,6 +28,11 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly warm?: boolean;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
+  /**
+   * Sandboxes of your own (docs/guide/own-sandbox.md). They come before Callgate's: the first that runs a language gets its
+   * programs. Closed with the gate.
+   */
+  readonly drivers?: readonly SandboxDriver[];
   /** Default: the host's. Another one lets a test, or an example, live through a week. */
   readonly clock?: Clock;
 }
@@ -56,7 +61,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
-    drivers,
+    drivers: [...(options.drivers ?? []), ...drivers],
     ...(scan === undefined ? {} : { scan }),
     journal,
     blobs,

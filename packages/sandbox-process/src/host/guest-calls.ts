@@ -14,6 +14,8 @@ export interface GuestCalls {
   taken(delivered: number): number;
   /** How many calls there were. */
   readonly count: number;
+  /** How many have no answer yet. */
+  readonly waiting: number;
 }
 
 /** @param first the guest's number of the first call: in a session it goes on counting, the host counts each block from 0 */
@@ -34,6 +36,9 @@ export function createGuestCalls(limits: RunLimits, first = 0): GuestCalls {
     taken: (delivered) => Math.max(0, delivered - first),
     get count() {
       return nextSeq;
+    },
+    get waiting() {
+      return open.size;
     },
     answer({ seq, atMs, result }) {
       const name = open.get(seq);

@@ -9,6 +9,8 @@ export interface OutputCapture {
   stream(stream: StreamNumber, bytes: Buffer): void;
   console(entry: GuestConsoleEntry): void;
   progress(output: Extract<GuestOutput, { kind: "progress" }>): void;
+  /** So many bytes were left out already where they were printed. */
+  drop(bytes: number): void;
   /** Tells what waits for the end of its line. */
   flush(): void;
   /** Tells the tail and what was left out. Call it once, when nothing more can come. */
@@ -69,6 +71,10 @@ export function createOutputCapture({ maxBytes, tell }: { readonly maxBytes: num
     progress(output) {
       sink.progress(output, Buffer.byteLength(output.message) + 1);
     },
+    drop(bytes) {
+      flush();
+      sink.drop(bytes);
+    },
     flush,
     end() {
       for (const stream of [1, 2] as const) printed(stream, decoders[stream].end());
@@ -126,6 +132,9 @@ function createSink(maxBytes: number, tell: (output: readonly GuestOutput[]) => 
         headBytes += bytes;
         tell([output]);
       }
+    },
+    drop(bytes: number): void {
+      droppedBytes += bytes;
     },
     end(): void {
       tell([...tail.map(({ entry }, index): GuestOutput => ({ kind: "console", entry: index === 0 && droppedBytes > 0 ? { ...entry, droppedBefore: droppedBytes } : entry })), ...(droppedBytes > 0 ? [{ kind: "console-dropped", droppedBytes } as const] : [])]);

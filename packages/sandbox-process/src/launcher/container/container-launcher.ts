@@ -22,7 +22,7 @@ interface Host {
   readonly engine: Engine;
   readonly images: ImageSet;
   channel: "mount" | "exec";
-  /** True where the engine's own filter lets programs make namespaces, mounts or rings: they get ours. */
+  /** True while programs get our filter: the engine's own lets them make sockets of any family, some namespaces, mounts, rings. */
   hasOwnFilter: boolean;
   /** False for a runtime that is a wall of another kind: a kernel of its own. */
   readonly hasSeccomp: boolean;
@@ -106,7 +106,7 @@ async function openHost(kind: EngineKind, options: ContainerOptions): Promise<Ho
   const images = await findImages(engine.client, options);
   if ("reason" in images) return images;
   const hasSeccomp = options.runtime === undefined || options.runtime === "runc" || options.runtime === "crun";
-  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: hasSeccomp && (kind === "podman" || Number.parseInt(engine.version, 10) < firstStrictDocker), hasSeccomp };
+  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: hasSeccomp, hasSeccomp };
 }
 
 /** Tries a guest; where nothing comes over shared pipes, frames go through the engine. The first problem is the one told. */
@@ -129,13 +129,12 @@ function openDoor(door: string, { engine, channel }: Host): void {
 }
 
 function missingOf({ engine, images, hasSeccomp, hasOwnFilter }: Host, kind: EngineKind): readonly string[] {
-  return [...engine.missing, ...(kind === "podman" && hasSeccomp && !hasOwnFilter ? [weakFilter] : []), ...images.notes];
+  return [...engine.missing, ...(hasSeccomp && !hasOwnFilter ? [weakFilter(kind)] : []), ...images.notes];
 }
 
-const weakFilter = "system calls: Podman's own filter is on, which lets programs make user namespaces and mounts; ours could not be given to its service, which is on another machine";
-
-/** Docker's own filter is without io_uring from here on. */
-const firstStrictDocker = 25;
+function weakFilter(kind: EngineKind): string {
+  return `system calls: the own filter of ${kind} is on, which lets programs make sockets of odd families${kind === "podman" ? ", user namespaces and mounts" : ""}; ours could not be given to it${kind === "podman" ? ": its service is on another machine" : ""}`;
+}
 
 /** Docker takes the text; Podman reads a file, written once a launcher, when a container starts. */
 function profileFor(kind: EngineKind, folder: string): string {

@@ -44,6 +44,9 @@ describe("hardenedProfile", () => {
   test("allows neither namespaces nor mounts nor tracing, whatever the engine's own says", () => {
     const profile = hardenedProfile() as { readonly syscalls: readonly { readonly names: readonly string[]; readonly action: string; readonly args?: readonly object[] }[] };
     const allowed = profile.syscalls.filter(({ action, args }) => action === "SCMP_ACT_ALLOW" && (args ?? []).length === 0).flatMap(({ names }) => names);
-    for (const name of ["unshare", "setns", "mount", "ptrace", "keyctl", "bpf", "io_uring_setup", "clone", "clone3"]) expect(allowed).not.toContain(name);
+    const judged = profile.syscalls.filter(({ names }) => names.includes("socket")).map(({ action, args }) => [action, args]);
+    expect(judged.length).toBeGreaterThan(2);
+    expect(JSON.stringify(judged)).not.toContain('"SCMP_ACT_ALLOW",[]');
+    for (const name of ["socket", "socketpair", "unshare", "setns", "mount", "ptrace", "keyctl", "bpf", "io_uring_setup", "clone", "clone3"]) expect(allowed).not.toContain(name);
   });
 });

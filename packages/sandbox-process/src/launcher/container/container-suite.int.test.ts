@@ -11,7 +11,7 @@ import { createContainerLauncher } from "./container-launcher.ts";
 // Containers are slow to start and the suite is long: all of it runs in checks/full/containers.mjs, the part that a container
 // could break in every check.
 const isWhole = process.env["CALLGATE_CONTAINERS"] === "all";
-const part = ["py-013", "py-015", "py-022", "py-025", "py-027", "py-034", "py-047", "py-049", "py-051", "py-054", "sh-002"];
+const part = ["py-013", "py-015", "py-022", "py-025", "py-026", "py-027", "py-034", "py-047", "py-049", "py-051", "py-054", "sh-002"];
 
 for (const kind of ["docker", "podman"] as const) {
   const skip = whyNoEngine(kind);
