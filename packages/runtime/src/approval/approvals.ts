@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, ApprovalQuestion, Approver, Clock, RunSignal } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
+import { linkedAbort } from "../lib/linked-abort.ts";
 import { race } from "../lib/race.ts";
 
 /** How long a question waits for a person. */
@@ -22,10 +23,27 @@ export type Verdict =
 
 export type Redeemed = { readonly kind: "redeemed" } | { readonly kind: "refused"; readonly reason: string };
 
+type Answer = Extract<ApprovalAnswer, { readonly kind: "approved" | "denied" }>;
+
 export interface AskOptions {
   readonly signal: AbortSignal;
   /** What a person has said to it. */
   readonly answer?: Extract<RunSignal, { kind: "approval" }>;
+  /** Where answers are written down, whoever is asked. Absent: nowhere. */
+  readonly kept?: KeptAnswers;
+}
+
+/** The record of what people said, shared with all who can be asked elsewhere. Neither rejects. */
+export interface KeptAnswers {
+  /** Writes an answer down and gives the one that counts: the first. One that cannot be written is a denial. */
+  keep(question: ApprovalQuestion, answer: Answer): Promise<Answer>;
+  /** Resolves when somebody has answered it in another place; never after `signal` has aborted. */
+  elsewhere(question: ApprovalQuestion, signal: AbortSignal): Promise<Answer>;
+}
+
+/** What a person said, as it is kept. */
+export function answerOf({ approved, by, reason }: Extract<RunSignal, { kind: "approval" }>): Answer {
+  return approved ? { kind: "approved", by } : { kind: "denied", by, ...(reason === undefined ? {} : { reason }) };
 }
 
 /**
@@ -60,14 +78,15 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const open = new Map<string, ApprovalQuestion>();
   const denials = new LRUCache<string, string>({ max: MAX_REMEMBERED_DENIALS });
 
-  async function answerTo(question: ApprovalQuestion, { signal, answer }: AskOptions): Promise<ApprovalAnswer | "cancelled"> {
-    if (answer !== undefined) return answer.approved ? { kind: "approved", by: answer.by } : { kind: "denied", by: answer.by, ...(answer.reason === undefined ? {} : { reason: answer.reason }) };
+  async function answerTo(question: ApprovalQuestion, { signal, answer, kept }: AskOptions): Promise<ApprovalAnswer | "cancelled"> {
+    if (answer !== undefined) return answerOf(answer);
     const timeoutMs = question.expiresAtMs - clock.now();
     if (timeoutMs <= 0) return tooLate;
-    const raced = await race((inner) => approver.ask(question, inner.signal), { clock, timeoutMs, signal });
+    const raced = await race((inner) => firstAnswer(approver, question, { signal: inner.signal, ...(kept === undefined ? {} : { kept }) }), { clock, timeoutMs, signal });
     switch (raced.kind) {
       case "value":
-        return isAnswer(raced.value) ? raced.value : { kind: "denied", by: "nobody", reason: "The approver gave no valid answer" };
+        if (isAnswer(raced.value)) return kept !== undefined && (raced.value.kind === "approved" || raced.value.kind === "denied") ? await kept.keep(question, raced.value) : raced.value;
+        return { kind: "denied", by: "nobody", reason: "The approver gave no valid answer" };
       case "threw":
         return { kind: "denied", by: "nobody", reason: "The approver failed, so the call is refused" };
       case "timed_out":
@@ -110,6 +129,18 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     deniedBefore: (operation) => denials.get(denialKey(operation)),
     remember: (denied, reason) => void denials.set(denialKey(denied), reason),
   };
+}
+
+/** Of the approver, or of whoever answers elsewhere first: then the approver is told to stop asking. */
+async function firstAnswer(approver: Approver, question: ApprovalQuestion, { signal, kept }: Pick<AskOptions, "signal" | "kept">): Promise<unknown> {
+  if (kept === undefined) return await approver.ask(question, signal);
+  const asking = linkedAbort(signal);
+  try {
+    return await Promise.race([approver.ask(question, asking.signal), kept.elsewhere(question, asking.signal)]);
+  } finally {
+    asking.abort(new DOMException("The question was answered", "AbortError"));
+    asking.unlink();
+  }
 }
 
 const tooLate: ApprovalAnswer = { kind: "denied", by: "nobody", reason: "Nobody answered in time" };

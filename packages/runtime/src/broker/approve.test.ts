@@ -43,6 +43,48 @@ describe("approve", () => {
     ]);
   });
 
+  test("keeps an answer as the signal that every other way of answering keeps, a denial with its reason", async () => {
+    for (const answer of [{ kind: "approved", by: "ann" }, { kind: "denied", by: "ann", reason: "too much" }] as const) {
+      const { gate, state } = asking({}, () => answer);
+      await gate.call("crm.pay");
+      expect(gate.journal.said).toEqual([{ kind: "approval", approvalId: state.questions[0]?.approvalId, approved: answer.kind === "approved", by: "ann", atMs: gate.clock.now(), ...(answer.kind === "denied" ? { reason: "too much" } : {}) }]);
+    }
+  });
+
+  test("goes by the answer that was kept first, wherever it was given", async () => {
+    const { gate, state } = asking({}, (question) => {
+      gate.journal.said.push({ kind: "approval", approvalId: question.approvalId, approved: false, by: "bob", reason: "not today", atMs: 1 });
+      return { kind: "approved", by: "ann" };
+    });
+    expect(errorOf(await gate.call("crm.pay"))).toMatchObject({ code: "DENIED", message: expect.stringContaining("bob refused it: not today") as string });
+    expect(state.ran).toBe(0);
+    expect(gate.journal.said).toHaveLength(1);
+  });
+
+  test("takes an answer given elsewhere while somebody is asked here, and stops asking", async () => {
+    let stopped = false;
+    const questions: ApprovalQuestion[] = [];
+    const pay = testTool("crm.pay", { run: () => 1 });
+    const gate = testGate({ tools: [pay], decide: ask, answer: (question, signal) => new Promise((_resolve, reject) => {
+      questions.push(question);
+      signal.addEventListener("abort", () => { stopped = true; reject(new Error("the terminal was closed")); });
+    }) });
+    const calling = gate.call("crm.pay");
+    await gate.clock.advance(2_000);
+    expect([questions.length, stopped]).toEqual([1, false]);
+    gate.journal.said.push({ kind: "approval", approvalId: questions[0]?.approvalId ?? "", approved: true, by: "bob", atMs: 1 });
+    await gate.clock.advance(1_000);
+    expect((await calling).outcome.kind).toBe("ok");
+    expect([stopped, gate.clock.pendingTimers]).toEqual([true, 0]);
+    expect(gate.entries()).toContainEqual(expect.objectContaining({ kind: "call-decided", decision: "allow", answeredBy: "bob" }));
+  });
+
+  test("an approval that cannot be kept is none", async () => {
+    const { gate, state } = asking({}, () => { gate.journal.fail = () => true; return { kind: "approved", by: "ann" }; });
+    expect(errorOf(await gate.call("crm.pay"))).toMatchObject({ code: "DENIED", message: expect.stringContaining("The answer of ann could not be written to the journal: disk full") as string });
+    expect(state.ran).toBe(0);
+  });
+
   test("asks nobody about a write that cannot be journalled", async () => {
     const { gate, state } = asking();
     gate.journal.fail = () => true;

@@ -5,6 +5,7 @@ import type { Ended, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
 import { ended } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
+import { keptAnswers } from "./kept-answers.ts";
 import { isVisible } from "./resolve.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
@@ -30,7 +31,7 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
     seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
   }
   const started = seams.clock.monotonic();
-  const verdict = await approvals.ask(question, { signal: call.stop.signal, ...(said?.kind === "approval" ? { answer: said } : {}) });
+  const verdict = await approvals.ask(question, { signal: call.stop.signal, kept: keptAnswers(call), ...(said?.kind === "approval" ? { answer: said } : {}) });
   call.state.personMs += seams.clock.monotonic() - started;
   if (verdict.kind === "pending") return parkedOn(call, question);
   seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: verdict.kind === "approved", by: byWhom(verdict) });
