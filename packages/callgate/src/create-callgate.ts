@@ -54,21 +54,21 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
   const ownPlaces = ownPlacesOf(options.journal ?? {}, { folder, stateFolder });
   // Before the journal, so that a mount that must not be leaves nothing open.
-  const drivers = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
+  const sandboxes = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = pythonCheckers(options.python, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
-    drivers: [...(options.drivers ?? []), ...drivers],
+    drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
     journal,
     blobs,
     policy,
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
-    notices,
+    notices: [...notices, ...sandboxes.notices],
     clock,
     warm: options.warm ?? false,
     defaults: {

@@ -6,6 +6,7 @@ import type { ContainerOptions, Launcher, SandboxBounds } from "@callgate/sandbo
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import type { SandboxConfig } from "./config/config-schema.ts";
 import { registeredLanguages } from "./program-languages.ts";
+import { canSurelyMakeNamespaces } from "./user-namespaces.ts";
 import { remoteSandbox } from "./remote-sandbox.ts";
 import type { RemoteSandbox } from "./remote-sandbox.ts";
 import { denoDrivers, denoPython, loadDenoSandbox } from "./deno-sandbox.ts";
@@ -36,20 +37,29 @@ export interface SandboxPlace {
   readonly remote?: Launcher;
 }
 
+/** Drivers, and what a person should know about them. */
+export interface SandboxDrivers {
+  readonly drivers: readonly SandboxDriver[];
+  readonly notices: readonly string[];
+}
+
 /**
  * The drivers of all programs, those that are taken first before the others. TypeScript and JavaScript run in the embedded
  * sandbox, but with the launcher `deno`, or in Node where that is asked for. Python, shell and Node run behind the launcher;
- * where bubblewrap is not installed, no container can be had, and Deno is installed, `auto` runs Python there. Only then is
- * anything tried before the first program. Throws `CallgateError` CONFIG_INVALID, MOUNT_REFUSED.
+ * where bubblewrap is not installed or may not make its walls, no container can be had, and Deno is installed, `auto` runs
+ * Python there, and says so. Only where bubblewrap may not work is anything tried before the first program.
+ *
+ * Throws `CallgateError` CONFIG_INVALID, MOUNT_REFUSED.
  */
-export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, ownPlaces, remote }: SandboxPlace): Promise<readonly SandboxDriver[]> {
+export async function sandboxDrivers(given: SandboxConfig, { folder, isLongLived, ownPlaces, remote }: SandboxPlace): Promise<SandboxDrivers> {
   const config = { ...given, warm: given.warm ?? (isLongLived ? 1 : 0), ...(given.wheels === undefined ? {} : { wheels: resolve(folder, given.wheels) }) };
-  if (config.launcher === "deno") return await denoDrivers(config);
+  if (config.launcher === "deno") return { drivers: await denoDrivers(config), notices: [] };
   const { launcher = "auto" } = config;
   // On another host, mounts are folders of its own.
-  if (launcher === "remote") return inOrder(config, [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, { mounts: config.mounts ?? [], ownPlaces })])]);
-  const python = launcher === "auto" && !hasBubblewrap() ? await pythonInDeno(config) : [];
-  return inOrder(config, [createQuickJsDriver(), ...python, sandboxDriver(launcherOf({ ...config, launcher }), config, { mounts: (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })), ownPlaces })]);
+  if (launcher === "remote") return { notices: [], drivers: inOrder(config, [createQuickJsDriver(), ...(remote === undefined ? [] : [sandboxDriver(remote, config, { mounts: config.mounts ?? [], ownPlaces })])]) };
+  const python = launcher === "auto" && !(hasBubblewrap() && canSurelyMakeNamespaces()) ? await pythonInDeno(config) : { drivers: [], notices: [] };
+  const drivers = inOrder(config, [createQuickJsDriver(), ...python.drivers, sandboxDriver(launcherOf({ ...config, launcher }), config, { mounts: (config.mounts ?? []).map((mount) => ({ ...mount, host: resolve(folder, mount.host) })), ownPlaces })]);
+  return { drivers, notices: python.notices };
 }
 
 /** The first driver of a language gets its programs. The embedded one stays: runs it began go on in it. */
@@ -61,13 +71,17 @@ function hasBubblewrap(): boolean {
   return process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].some((file) => existsSync(file));
 }
 
-async function pythonInDeno(config: SandboxConfig): Promise<readonly SandboxDriver[]> {
+/** Python in Deno where no stronger sandbox works. Never where programs would lack what the configuration gives them. */
+async function pythonInDeno(config: SandboxConfig): Promise<SandboxDrivers> {
   const deno = await loadDenoSandbox();
-  if (deno === undefined) return [];
+  const isAskedForMore = config.mounts !== undefined || config.network !== undefined || config.environment !== undefined || config.passEnvironment !== undefined;
+  if (deno === undefined || isAskedForMore) return { drivers: [], notices: [] };
   const other = launcherOf({ ...config, launcher: "auto" });
-  const { kind } = await other.probe();
+  const probe = await other.probe();
   await other.close?.();
-  return kind === "ready" ? [] : [denoPython(deno, config)];
+  if (probe.kind === "ready") return { drivers: [], notices: [] };
+  const notice = `Python runs in Deno (Pyodide: no processes, no numpy unless sandbox.wheels has it), for no stronger sandbox works here: ${probe.reason}. To do: ${probe.fix}. sandbox.launcher: "deno" says that this is meant`;
+  return { drivers: [denoPython(deno, config)], notices: [notice] };
 }
 
 /** What `launcherOf` can make at once: Deno's package is loaded when it is asked for. */

@@ -47,6 +47,8 @@ interface Host {
 const groupSlackMiB = 64;
 const groupPrefix = "callgate-";
 const killAgainMs = 20;
+/** Nobody waits longer for what a dead process said. */
+const lateMs = 1_000;
 
 /**
  * Starts guests under bubblewrap on Linux, as root or not.
@@ -114,12 +116,20 @@ async function probe(hostOf: () => Host, launch: (spec: LaunchSpec) => LaunchedG
     const guest = launch({ command: ["/bin/sh", "-c", "grep -q '^Seccomp:.*2$' /proc/self/status && grep -q '^CapEff:.*0000000000000000$' /proc/self/status && for fd in /proc/$$/fd/[1-9][0-9]*; do test ! -e $fd || exit 9; done && echo ready"], environment: {}, bounds, mounts: [] });
     const [out, said, { diagnosis }] = await Promise.all([text(guest.stdout), text(guest.stderr), guest.exited]);
     const problem = diagnosis ?? said;
-    if (out.trim() !== "ready") return { kind: "unavailable", reason: `a guest could not be started: ${problem.trim().slice(0, 400) || "it said nothing"}`, fix: fixFor(problem) };
+    if (out.trim() !== "ready") return { kind: "unavailable", reason: `a guest could not be started: ${withoutPaths(problem.trim()).slice(0, 400) || "it said nothing"}`, fix: fixFor(problem) };
   } catch (fault) {
+    // In a user namespace that maps no one else, root is root by name only.
+    const code = fault instanceof Error && "code" in fault ? fault.code : undefined;
+    if (code === "EINVAL" || code === "EPERM") return { kind: "unavailable", reason: `this root may not become the user that programs run as (uid ${nobody})`, fix: "run Callgate as an ordinary user, or where uids up to 65534 are mapped" };
     return { kind: "unavailable", reason: fault instanceof Error ? fault.message : String(fault), fix: "see the reason" };
   }
   const { groups } = hostOf();
   return { kind: "ready", missing: groups === undefined ? ["the sum of a guest's memory is watched, not bounded by the kernel: this user may not make control groups (run as root, or delegate a cgroup, e.g. systemd-run --user -p Delegate=yes)"] : [] };
+}
+
+/** A run that cannot start tells its author and a model why: not where things are on this host. */
+function withoutPaths(said: string): string {
+  return said.replaceAll(/(?<=^|[\s'"(=])\/[^\s'")]+/gm, "(a path)");
 }
 
 function fixFor(problem: string): string {
@@ -135,7 +145,7 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
   const opened = [files.seccomp.open(), files.passwd.open(), files.group.open()];
   try {
-    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", ...(guestFile === undefined ? [] : [guestFile])], ...user });
+    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", ...(guestFile === undefined ? [] : [guestFile])], ...user });
     whenStarted(child, tools.unshare);
     const group = joinGroup(host, spec, child);
     // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
@@ -171,14 +181,17 @@ function watch(child: ChildProcess, group: ControlGroup | undefined, spec: Launc
   stderr.on("error", () => undefined);
   let said = "";
   setUp.on("data", (bytes: Buffer) => (said = `${said}${bytes.toString()}`.slice(0, maxSaidChars)));
-  const heard = new Promise<void>((then) => setUp.once("close", () => then()));
+  const heard = Promise.withResolvers<void>();
+  setUp.once("close", heard.resolve);
   let again: NodeJS.Timeout | undefined;
   const end = async (code: number | null, signal: NodeJS.Signals | null): Promise<void> => {
     clearTimeout(again);
     const outOfMemory = group?.ranOutOfMemory() ?? false;
     removeSoon(group);
     // Who could say something is dead, so this is at once; the guest never had this stream.
-    await heard;
+    const late = setTimeout(heard.resolve, lateMs);
+    await heard.promise;
+    clearTimeout(late);
     const failed = said !== "" && code !== 0 && code !== null;
     resolve({ ...exitOf(code, signal), outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
   };
@@ -194,12 +207,13 @@ function watch(child: ChildProcess, group: ControlGroup | undefined, spec: Launc
     },
     kill() {
       // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:
-      // when bubblewrap is gone, so is everything else. Before there is one, what was hit may be a step of the set-up that
-      // was over anyway, so it is tried again until the guest is gone.
+      // when bubblewrap is gone, so is everything else. Before there is one, the whole process group is ended, for bubblewrap
+      // may just be making it: left alone, it would wait for its parent for good. What was hit may be a step of the set-up
+      // that was over anyway, so it is tried again until the guest is gone.
       clearTimeout(again);
       const [outer, first] = tree();
       if (outer === undefined) return;
-      signalOne(first ?? outer, "SIGKILL");
+      signalOne(first ?? -outer, "SIGKILL");
       again = setTimeout(() => guest.kill(), killAgainMs);
     },
   };
