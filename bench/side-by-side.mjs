@@ -1,10 +1,10 @@
 // Callgate beside other code-mode runtimes, in one run on one machine: `npm run bench`. Prints medians of rounds in which
-// all take turns, and each figure's ratio to the best peer's. `--write` also writes docs/results/side-by-side.md.
+// all take turns, and each figure's ratio to the best peer's. `--write` also writes the figures of docs/results/side-by-side.md.
 // Peers are installed apart (npm ci --legacy-peer-deps --prefix bench/peers); a missing one is said.
 import { fork } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
+import { measured, writeSection } from "../checks/full/result-page.ts";
 import { competitors } from "./competitors.mjs";
 import { scenarios } from "./scenarios.mjs";
 
@@ -72,7 +72,6 @@ for (const one of missing) lines.push("", `Not measured: ${one}`);
 const table = lines.join("\n");
 console.log(table);
 if (process.argv.includes("--write")) {
-  mkdirSync("docs/results", { recursive: true });
-  const head = `# Side by side\n\nMeasured ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} cores, medians of ${rounds} rounds in which all take turns, each in a process of its own. Smaller is better.\n`;
-  writeFileSync("docs/results/side-by-side.md", `${head}\n${table}\n`);
+  const intro = "# Side by side\n\nCallgate beside other code-mode runtimes: one machine, one run, all take turns, each in a process of its own that may warm up\nfor two seconds. Smaller is better.";
+  writeSection({ page: "side-by-side.md", intro, section: "Figures", text: `${measured(`node bench/side-by-side.mjs --rounds=${rounds}`)} Medians; ${cpus().length} cores.\n\n${table}` });
 }

@@ -49,71 +49,97 @@ export interface RunLogSeams {
 
 /** @param lease under which everything is written; a run that begins has its `firstLease` */
 export function createRunLog({ journal, journalHealth }: RunLogSeams, lease: RunLease, hearing: RunLogHearing): RunLog {
-  let waiting: JournalEntry[] = [];
   const { follow, followed } = createFollowing();
-  let [isFlushing, isOver, isAnswered] = [false, false, false];
+  let isAnswered = false;
   const attempt = createAttempt(hearing, (message) => {
     journalHealth.isSound = false;
     hearing.degraded(message, isAnswered);
   });
-
-  async function write(durability: Durability): Promise<void> {
-    const entries = waiting;
-    if (entries.length === 0) return;
-    waiting = [];
-    if (!(await attempt(() => journal.append(lease, entries, durability)))) waiting = [...entries, ...waiting].slice(-maxWaiting);
-  }
-
-  const flush = (): void => {
-    if (waiting.length > 0) follow(write("later"));
-  };
-
-  function flushSoon(): void {
-    isFlushing = true;
-    // The pump's round is in the next turn; what it delivers goes along.
-    setImmediate(() => setImmediate(() => {
-      isFlushing = false;
-      flush();
-    }));
-  }
+  const written = createEntries({ follow, append: (entries, durability) => attempt(() => journal.append(lease, entries, durability)) });
 
   return {
     begin(start, options) {
       follow(attempt(() => journal.begin(start, options)));
     },
-    add(entry) {
-      waiting.push(entry);
-    },
-    gather(entries) {
-      waiting.push(...entries);
-      if (isOver) flush();
-      else if (!isFlushing) flushSoon();
-    },
-    flush,
+    add: written.add,
+    gather: written.gather,
+    flush: () => written.write("later"),
     follow,
     async suspend(suspension) {
-      isOver = true;
-      follow(write("lazy"));
+      written.end();
+      written.write("lazy");
       const suspended = attempt(() => journal.suspend(lease, suspension));
       follow(suspended);
       await followed();
       return await suspended;
     },
     async settle() {
-      follow(write("lazy"));
+      written.write("lazy");
       await followed();
     },
     async finish(finish, { onlyRead = false } = {}) {
-      isOver = true;
+      written.end();
       isAnswered = onlyRead && journalHealth.isSound;
       const durability = isAnswered ? "later" : "lazy";
       // All asked for in one turn, so that they share a transaction.
-      follow(write(durability));
+      written.write(durability);
       const ended = attempt(() => journal.finish(lease, finish, durability));
       follow(ended);
       if (isAnswered) return;
       await followed();
       journalHealth.isSound = await ended;
+    },
+  };
+}
+
+interface Entries extends Pick<RunLog, "add" | "gather"> {
+  /** Asks for what waits to be written. */
+  write(durability: Durability): void;
+  /** What is gathered from now on is written at once. */
+  end(): void;
+}
+
+interface EntriesSeams {
+  readonly follow: (recording: Promise<unknown>) => void;
+  /** Whether that went well. Never rejects. */
+  readonly append: (entries: readonly JournalEntry[], durability: Durability) => Promise<boolean>;
+}
+
+/** The entries of a run that wait to be written; those that could not be wait for the next try. */
+function createEntries({ follow, append }: EntriesSeams): Entries {
+  let waiting: JournalEntry[] = [];
+  let [isFlushing, isOver] = [false, false];
+
+  async function tryToWrite(entries: readonly JournalEntry[], durability: Durability): Promise<void> {
+    if (!(await append(entries, durability))) waiting = [...entries, ...waiting].slice(-maxWaiting);
+  }
+
+  function write(durability: Durability): void {
+    if (waiting.length === 0) return;
+    const entries = waiting;
+    waiting = [];
+    follow(tryToWrite(entries, durability));
+  }
+
+  function flushSoon(): void {
+    isFlushing = true;
+    // The pump's round is in the next turn; what it delivers goes along.
+    setImmediate(() => setImmediate(() => {
+      isFlushing = false;
+      write("later");
+    }));
+  }
+
+  return {
+    write,
+    add: (entry) => void waiting.push(entry),
+    gather(entries) {
+      waiting.push(...entries);
+      if (isOver) write("later");
+      else if (!isFlushing) flushSoon();
+    },
+    end() {
+      isOver = true;
     },
   };
 }
