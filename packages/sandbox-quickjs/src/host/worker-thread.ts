@@ -42,8 +42,9 @@ export function startWorkerThread(module: WasmModule, events: WorkerEvents): Wor
   const worker = new Worker(workerUrl, {
     workerData: { module, control } satisfies WorkerStart,
     name: "callgate-quickjs",
-    // The engine's own recursion is bounded at 256 KiB of its stack; the frames beneath it need room on this one.
-    resourceLimits: { stackSizeMb: 16 },
+    // The engine's own recursion is bounded at 256 KiB of its stack; the frames beneath it need room on this one. What a
+    // guest makes is in the engine's memory: left to itself the thread's young generation grows to 100 MiB of garbage.
+    resourceLimits: { stackSizeMb: 16, maxYoungGenerationSizeMb: 8 },
     // No secret of the host's environment is even in the thread's memory as a value.
     env: {},
     execArgv: [],
