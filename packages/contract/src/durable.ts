@@ -138,8 +138,9 @@ export interface Queue {
   wake(hint: RunHint): Promise<void>;
   /**
    * Calls `handler` for each hint, and without one every so often, until `stop`. The handler never rejects; how many run
-   * at once is the queue's affair, at most `concurrency`.
+   * at once is the queue's affair, at most `concurrency`. A handler that found something to do calls `more` before it does
+   * it: there may be more, and whoever is free looks at once instead of with the next poll.
    */
-  work(handler: (hint: RunHint | undefined) => Promise<void>, options: { readonly concurrency: number }): { stop(): Promise<void> };
+  work(handler: (hint: RunHint | undefined, more: () => void) => Promise<void>, options: { readonly concurrency: number }): { stop(): Promise<void> };
   close(): Promise<void>;
 }

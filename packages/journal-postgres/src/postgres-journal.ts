@@ -6,6 +6,8 @@ import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { reserveEffect } from "./effects.ts";
 import { journalTime } from "./journal-time.ts";
+import { createClaims } from "./claims.ts";
+import type { Claims } from "./claims.ts";
 import { createLeases } from "./leases.ts";
 import type { Leases } from "./leases.ts";
 import { createOwners } from "./owners.ts";
@@ -16,6 +18,8 @@ import { createReads } from "./reads.ts";
 import type { Reads } from "./reads.ts";
 import { createRunWrites } from "./run-writes.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
+import { createSignals } from "./signals.ts";
+import type { Signals } from "./signals.ts";
 import { createUndoClaims } from "./undo-claims.ts";
 import type { UndoClaims } from "./undo-claims.ts";
 
@@ -50,6 +54,8 @@ interface Parts {
   readonly reads: Reads;
   readonly writes: RunWrites;
   readonly leases: Leases;
+  readonly claims: Claims;
+  readonly signals: Signals;
   readonly undoClaims: UndoClaims;
   readonly held: HeldLeases;
   readonly owners: Owners;
@@ -79,7 +85,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
   const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024 };
   const writes = createRunWrites(seams);
   const leases = createLeases(seams, writes);
-  const parts: Parts = { seams, reads: createReads(seams), writes, leases, undoClaims: createUndoClaims(seams, writes), owners, held: createHeldLeases(clock, () => beat(parts)) };
+  const parts: Parts = { seams, reads: createReads(seams), writes, leases, claims: createClaims(seams, writes), signals: createSignals(seams), undoClaims: createUndoClaims(seams, writes), owners, held: createHeldLeases(clock, () => beat(parts)) };
   const now = async (): Promise<number> => Number((await database.read("select callgate.now_ms($1) as now", [time.given()]))[0]?.["now"]);
   const housekeeper = createHousekeeper(async () => {
     const nowMs = await now();
@@ -126,7 +132,7 @@ async function beat({ owners, held, leases }: Parts): Promise<void> {
 type Guard = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
 function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
-  const { seams, reads, writes, leases, held } = parts;
+  const { seams, reads, writes, leases, claims, signals, held } = parts;
   return {
     ...undoing(parts, guard),
     begin: (run, begin) =>
@@ -157,7 +163,7 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
       }),
     claim: (options) =>
       guard("Cannot claim a run", async () => {
-        const claimed = await leases.claim(options);
+        const claimed = await claims.claim(options);
         if (claimed === undefined) return undefined;
         const { lease, reason, tenant } = claimed;
         held.hold(lease, options.leaseMs);
@@ -167,7 +173,7 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
     signal: (tenant, runId, signal) =>
       guard(`Cannot signal run ${runId}`, async () => {
         assertSignalNames(signal);
-        const { kind, position } = await leases.signal({ tenant, runId }, signal);
+        const { kind, position } = await signals.signal({ tenant, runId }, signal);
         return { kind, signal: kind === "kept" ? signal : await reads.readSignal(tenant, runId, position) };
       }),
     reserveEffect: (lease, claim) =>

@@ -14,15 +14,18 @@ export function createPollingQueue({ clock, everyMs = 1_000 }: PollingQueueOptio
   const listeners = new Set<(hint: RunHint | undefined) => void>();
   const stops = new Set<() => Promise<void>>();
 
-  function work(handler: (hint: RunHint | undefined) => Promise<void>, { concurrency }: { readonly concurrency: number }): { stop(): Promise<void> } {
+  function work(handler: Parameters<Queue["work"]>[0], { concurrency }: { readonly concurrency: number }): { stop(): Promise<void> } {
     const underWay = new Set<Promise<void>>();
     let waiting: (RunHint | undefined)[] = [];
     let timer: { cancel(): void } | undefined;
+    let busy = 0;
     let stopped = false;
 
     function next(): void {
-      while (!stopped && underWay.size < concurrency && waiting.length > 0) {
-        const running = handler(waiting.shift()).finally(() => {
+      while (!stopped && busy < concurrency && waiting.length > 0) {
+        busy += 1; // Before it is called: it may ask for more at once.
+        const running = handler(waiting.shift(), () => hear(undefined)).finally(() => {
+          busy -= 1;
           underWay.delete(running);
           next();
         });
@@ -30,13 +33,13 @@ export function createPollingQueue({ clock, everyMs = 1_000 }: PollingQueueOptio
       }
     }
     function hear(hint: RunHint | undefined): void {
+      if (stopped) return;
       if (hint !== undefined || waiting.length === 0) waiting.push(hint);
       next();
     }
     function poll(): void {
-      // Each of the free hands looks: many runs may have come due at once.
-      for (let free = concurrency - underWay.size; free > 0; free--) waiting.push(undefined);
-      next();
+      // One looks; where it finds something the next one does.
+      hear(undefined);
       timer = clock.schedule(everyMs, poll);
     }
 

@@ -24,9 +24,10 @@ export function startRunWorker({ queue, journal, leaseMs, concurrency, tenant, d
     return run?.status === "suspended" ? await journal.claim({ leaseMs, tenant: hint.tenant }) : undefined;
   }
 
-  async function handle(hint: RunHint | undefined): Promise<void> {
+  async function handle(hint: RunHint | undefined, more: () => void): Promise<void> {
     try {
       for (let claimed = await claim(hint); claimed !== undefined; claimed = leaving.signal.aborted ? undefined : await claim(undefined)) {
+        more();
         await drive(claimed, leaving.signal).catch(failed);
       }
     } catch (fault) {

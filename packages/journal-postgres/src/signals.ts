@@ -1,0 +1,70 @@
+import type { RunSignal, RunWait } from "@callgate/contract";
+import { isAnswered, notFoundError, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn } from "@callgate/runtime/journal-parts";
+import type { SignalName } from "@callgate/runtime/journal-parts";
+import type { Query, SqlRow } from "./database.ts";
+import { openRunKey } from "./run-keys.ts";
+import type { RunWriteSeams } from "./run-writes.ts";
+
+/** What is said to runs. */
+export interface Signals {
+  /** Position of the signal that counts. Errors: RUN_NOT_FOUND. */
+  signal(run: RunPlace, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
+}
+
+interface RunPlace {
+  readonly tenant: string;
+  readonly runId: string;
+}
+
+const selectRun = "select r.user_id, r.status, r.waits, k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.tenant = $1 and r.run_id = $2";
+
+export function createSignals(seams: RunWriteSeams): Signals {
+  const { database, masterKey, time } = seams;
+  return {
+    async signal(place, signal) {
+      const { tenant, runId } = place;
+      const [found] = await database.read(selectRun, [tenant, runId]);
+      if (found === undefined) throw notFoundError(runId);
+      const split = splitSignal(signal);
+      const stored = await storePayload(seams, { runId, tenant, key: openRunKey(masterKey, runId, found) }, split);
+      return await database.transact("full", async (query) => {
+        const [run] = await query(`${selectRun} for update of r`, [tenant, runId]);
+        if (run === undefined) throw notFoundError(runId);
+        const said = await saidTo(query, runId);
+        const name = signalName(signal);
+        const known = name.key === undefined ? undefined : said.find((other) => other.kind === name.kind && other.name === name.name && other.key === name.key);
+        const position = known?.position ?? (said.at(-1)?.position ?? -1) + 1;
+        if (known === undefined) {
+          await keep(query, { place, run, name, position, body: JSON.stringify(split.body) }, stored);
+          said.push({ ...name, position });
+        }
+        if (run["status"] === "suspended" && isAnswered(JSON.parse(String(run["waits"])) as RunWait[], said)) {
+          await query("update callgate.runs set due_at_ms = least(due_at_ms, callgate.now_ms($2)) where run_id = $1", [runId, time.given()]);
+        }
+        return { kind: known === undefined ? "kept" : "known", position };
+      });
+    },
+  };
+
+  async function keep(query: Query, { place: { tenant, runId }, run, name, position, body }: Keeping, { payload, blob }: Awaited<ReturnType<typeof storePayload>>): Promise<void> {
+    const key = openRunKey(masterKey, runId, run);
+    const sealed = payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, signalPlace(runId, position));
+    const userId = String(run["user_id"]);
+    await query("insert into callgate.signals values ($1, $2, $3, $4, $5, $6, $7, $8, $9)", [runId, position, tenant, userId, name.kind, name.name, name.key ?? null, body, sealed]);
+    if (blob !== undefined) await query("insert into callgate.blob_refs values ($1, $2, $3, $4, $5) on conflict do nothing", [runId, blob.digest, tenant, userId, blob.sizeBytes]);
+  }
+}
+
+interface Keeping {
+  readonly place: RunPlace;
+  readonly run: SqlRow;
+  readonly name: SignalName;
+  readonly position: number;
+  readonly body: string;
+}
+
+/** Names of what was said to a run, in order. */
+export async function saidTo(query: Query, runId: string): Promise<(SignalName & { readonly position: number })[]> {
+  const rows = await query("select kind, name, key, position from callgate.signals where run_id = $1 order by position", [runId]);
+  return rows.map((row: SqlRow) => ({ kind: row["kind"] as RunSignal["kind"], name: String(row["name"]), key: row["key"] === null ? undefined : textColumn(row, "key"), position: Number(row["position"]) }));
+}
