@@ -8,7 +8,7 @@ import ts from "typescript";
 import { z } from "zod";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
 import { modules } from "./module-map.mjs";
-import { hostileOutput, hostilePrograms } from "./security-table.mjs";
+import { hostileGuests, hostileOutput, hostilePrograms } from "./security-table.mjs";
 
 const row = (...cells) => `| ${cells.join(" | ")} |`;
 const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
@@ -79,6 +79,7 @@ export const printers = [
   { file: "docs/reference/errors.md", name: "call errors", print: () => codeTable(callErrorCodes) },
   { file: "docs/reference/errors.md", name: "thrown errors", print: () => codeTable(callgateErrorCodes) },
   { file: "docs/security.md", name: "hostile programs", print: hostilePrograms },
+  { file: "docs/security.md", name: "hostile guests", print: hostileGuests },
   { file: "docs/security.md", name: "hostile output", print: hostileOutput },
   { file: "docs/reference/limits.md", name: "limits", print: limitTable },
   { file: "docs/reference/events.md", name: "events", print: eventTable },

@@ -31,6 +31,17 @@ describe.skipIf(probe.kind !== "ready")(`createBubblewrapLauncher${probe.kind ==
     expect((await Promise.all([0, 1, 2, 3].map(lane))).flat().filter((isGone) => !isGone)).toEqual([]);
     expect(processesNamed(mark)).toEqual([]);
   });
+
+  test("a guest that ended by itself has taken with it what it left in the background", { timeout: 120_000 }, async () => {
+    const left: string[] = [];
+    for (let round = 0; round < 15; round++) {
+      const guest = launcher.launch({ command: ["/bin/sh", "-c", `for i in 1 2 3 4 5 6; do setsid sleep 61${mark} >/dev/null 2>&1 & done; exit 0`], environment: {}, bounds, mounts: [] });
+      for (const stream of [guest.stdout, guest.stderr, guest.frames]) stream.resume();
+      await guest.exited;
+      left.push(...processesNamed(`sleep\u000061${mark}`));
+    }
+    expect(left).toEqual([]);
+  });
 });
 
 describe.skipIf(process.platform !== "linux")("createBubblewrapLauncher where namespaces are forbidden", () => {

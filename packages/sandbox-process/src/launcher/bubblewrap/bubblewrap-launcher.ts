@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chownSync, closeSync, existsSync, openSync } from "node:fs";
+import { chownSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { constants, release } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { GuestExit, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
@@ -47,7 +48,9 @@ interface Host {
 const groupSlackMiB = 64;
 const groupPrefix = "callgate-";
 const killAgainMs = 20;
-/** Nobody waits longer for what a dead process said. */
+/** How often a dying process is looked for. */
+const lookMs = 2;
+/** Nobody waits longer for a process that was ended, nor for what it said. */
 const lateMs = 1_000;
 
 /**
@@ -145,7 +148,7 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
   const opened = [files.seccomp.open(), files.passwd.open(), files.group.open()];
   try {
-    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", ...(guestFile === undefined ? [] : [guestFile])], ...user });
+    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", guestFile ?? "ignore", "pipe"], ...user });
     whenStarted(child, tools.unshare);
     const group = joinGroup(host, spec, child);
     // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
@@ -170,6 +173,35 @@ function joinGroup(host: Host, { bounds }: LaunchSpec, child: ChildProcess): Con
   }
 }
 
+/** The first process inside, as this host numbers it: its end is that of its pid namespace. */
+async function hearFirst(info: Readable): Promise<number | undefined> {
+  const said = await heardOf(info);
+  const pid = /"child-pid"\s*:\s*(\d+)/.exec(said)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/** What comes of a stream until it closes. Never rejects. */
+function heardOf(stream: Readable): Promise<string> {
+  let said = "";
+  stream.on("error", () => undefined);
+  stream.on("data", (bytes: Buffer) => (said = `${said}${bytes.toString()}`.slice(0, maxSaidChars)));
+  return new Promise((resolve) => stream.once("close", () => resolve(said)));
+}
+
+/** One that is dead and waits for somebody to ask how it ended is not: nothing of its namespace lives any more. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(pid: number | undefined): Promise<void> {
+  for (const untilMs = performance.now() + lateMs; pid !== undefined && isRunning(pid) && performance.now() < untilMs; ) await pause(lookMs);
+}
+
 /** The most that is kept of what is said while the walls are built. */
 const maxSaidChars = 4_096;
 
@@ -179,19 +211,18 @@ function watch(child: ChildProcess, group: ControlGroup | undefined, spec: Launc
   const { stderr: setUp, ...streams } = streamsOf(child);
   const stderr = (child.stdio as readonly unknown[])[descriptors.stderr] as Readable;
   stderr.on("error", () => undefined);
-  let said = "";
-  setUp.on("data", (bytes: Buffer) => (said = `${said}${bytes.toString()}`.slice(0, maxSaidChars)));
-  const heard = Promise.withResolvers<void>();
-  setUp.once("close", heard.resolve);
+  const heard = heardOf(setUp);
+  const first = hearFirst((child.stdio as readonly unknown[])[descriptors.info] as Readable);
   let again: NodeJS.Timeout | undefined;
   const end = async (code: number | null, signal: NodeJS.Signals | null): Promise<void> => {
     clearTimeout(again);
+    // Who could say something is dead or dying, so this is soon; the guest never had these streams.
+    const late = pause(lateMs, undefined, { ref: false });
+    // Bubblewrap ends when its command has; the first process inside may still be taking the others with it.
+    await untilGone((await Promise.race([first, late])) ?? undefined);
+    const said = (await Promise.race([heard, late])) ?? "";
     const outOfMemory = group?.ranOutOfMemory() ?? false;
     removeSoon(group);
-    // Who could say something is dead, so this is at once; the guest never had this stream.
-    const late = setTimeout(heard.resolve, lateMs);
-    await heard.promise;
-    clearTimeout(late);
     const failed = said !== "" && code !== 0 && code !== null;
     resolve({ ...exitOf(code, signal), outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
   };

@@ -7,9 +7,9 @@ export const inside = { workspace: "/workspace", guestFile: "/run/callgate/guest
 
 /**
  * Descriptors that bubblewrap reads and closes; 3 and 4 go on to the guest, and so does `stderr`, as its 2: what 2 is before
- * hears only what is said while the walls are built.
+ * hears only what is said while the walls are built. `info` tells the number of the first process inside.
  */
-export const descriptors = { arguments: 5, seccomp: 6, passwd: 7, group: 8, stderr: 9, guestFile: 10 } as const;
+export const descriptors = { arguments: 5, seccomp: 6, passwd: 7, group: 8, stderr: 9, guestFile: 10, info: 11 } as const;
 
 /** Uid and gid inside, and of the processes on the host where root starts them. */
 export const nobody = 65_534;
@@ -36,7 +36,7 @@ export function sandboxArguments(spec: LaunchSpec): string[] {
   return [
     "--unshare-user", "--unshare-all", "--disable-userns", "--die-with-parent", "--new-session",
     "--cap-drop", "ALL", "--uid", `${nobody}`, "--gid", `${nobody}`, "--hostname", "sandbox",
-    "--seccomp", `${descriptors.seccomp}`,
+    "--seccomp", `${descriptors.seccomp}`, "--info-fd", `${descriptors.info}`,
     ...environment(spec),
     ...systemFolders(),
     ...readableFiles.flatMap((file) => ["--ro-bind-try", file, file]),
@@ -81,7 +81,7 @@ const overlayStage = [
  * bubblewrap.
  */
 export const firstStage = [
-  `${overlayStage}; for path in /proc/$$/fd/*; do fd="\${path##*/}"; if [ "$fd" -gt ${descriptors.guestFile} ]; then eval "exec $fd>&-"; fi; done`,
+  `${overlayStage}; for path in /proc/$$/fd/*; do fd="\${path##*/}"; if [ "$fd" -gt ${descriptors.info} ]; then eval "exec $fd>&-"; fi; done`,
   'mount -t tmpfs -o "size=$1m,nr_inodes=$2,mode=0755,nosuid,nodev" tmpfs /sys',
   `mkdir ${bounded.workspace} ${bounded.temporary} ${bounded.shared}`,
   '{ overlays="$3"; n="$4"; shift 4; i=0; while [ "$i" -lt "$n" ]; do overlay "$i" "$1" || exit 125; shift; i=$((i+1)); done; exec "$@"; }',
