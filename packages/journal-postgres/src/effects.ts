@@ -2,7 +2,7 @@ import type { EffectClaim, JournalEntry, RunLease } from "@callgate/contract";
 import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect } from "@callgate/runtime/journal-parts";
 import type { EffectHolder } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
-import { assertOurs } from "./run-writes.ts";
+import { assertOurs } from "./run-states.ts";
 
 // The usual case in one statement. The share lock keeps a claim out until the key is on disk.
 const takeKey = `

@@ -1,8 +1,9 @@
 import type { RunLease, Suspension } from "@callgate/contract";
 import { eraseWait, givenUpError, isAnswered, lostError, notFoundError, prepareEntry, sealPayload, waitsPlace } from "@callgate/runtime/journal-parts";
+import { appendEntries, appendValues } from "./append-entries.ts";
 import type { Query } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
-import { appendEntries, appendValues, assertOurs } from "./run-writes.ts";
+import { assertOurs } from "./run-states.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 import { saidTo } from "./signals.ts";
 
