@@ -242,6 +242,7 @@ commands.on("data", (chunk) => {
     received = received.subarray(total);
     if (head.k === "job") runJob(head, payload);
     else if (head.k === "done") answer(head, payload);
+    else if (head.k === "interrupt" && job?.block === head.block) job.interrupt?.();
   }
 });
 commands.on("end", () => process.exit(0)); // The host is gone.
@@ -442,14 +443,16 @@ function runJob(head, code) {
 /** The inspector, whose REPL mode lets names be declared again and knows `await` at the top level. */
 let engine;
 
-/** A block of a session: what it declares stays. SIGINT ends it and keeps that. */
+/**
+ * A block of a session: what it declares stays. An interrupt ends it and keeps that: by a frame where it waits, by SIGINT
+ * where it computes.
+ */
 function runBlock(code, settled) {
   if (engine === undefined) {
     const { Session } = require("node:inspector");
     engine = new Session();
     engine.connect();
     engine.post("Runtime.enable");
-    process.on("SIGINT", () => job?.interrupt());
   }
   const interrupted = () => settled.error(Object.assign(new Error("The block was interrupted; what was defined and written before is kept"), { name: "Interrupted", code: "INTERRUPTED" }));
   job.interrupt = interrupted;
@@ -462,18 +465,23 @@ function runBlock(code, settled) {
       engine.post("Runtime.releaseObjectGroup", { objectGroup: PROGRAM });
     });
   globalThis[evaluating] = evaluate;
+  globalThis[waitingNow] = () => job !== undefined && send({ k: "blocked", delivered: 0 });
   try {
     // Run through a script of its own, because only that can be broken off by a signal while it computes.
     starter.runInThisContext({ breakOnSigint: true });
   } catch (thrown) {
-    if (thrown?.code === "ERR_SCRIPT_EXECUTION_INTERRUPTED") interrupted();
-    else settled.error(thrown);
+    if (thrown?.code === "ERR_SCRIPT_EXECUTION_INTERRUPTED") {
+      installOutput(); // A stream that was broken off in the middle of a line writes no more.
+      interrupted();
+    } else settled.error(thrown);
   }
 }
 
 const evaluating = Symbol.for("callgate.evaluate");
 const receiving = Symbol.for("callgate.receive");
-const starter = new vm.Script('globalThis[Symbol.for("callgate.evaluate")]()', { filename: "callgate" });
+const waitingNow = Symbol.for("callgate.waits");
+// Says that it waits while the script still runs: from then on the host sends no signal, which Node would take for its own.
+const starter = new vm.Script('globalThis[Symbol.for("callgate.evaluate")](); globalThis[Symbol.for("callgate.waits")]()', { filename: "callgate" });
 
 /** Turns what the inspector calls a value into the value itself. */
 function handOver(remote, take) {
@@ -610,6 +618,8 @@ function sendFile(path, left) {
 
 installOutput();
 installGlobals();
+// While a block computes, its script takes the signal. Otherwise the frame that came before it counts.
+process.on("SIGINT", () => undefined);
 for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (thrown) => job !== undefined && endJob(() => errorFrame(thrown)));
 process.on("beforeExit", () => job !== undefined && endJob(() => [{ k: "stalled" }]));
 process.on("exit", (code) => {

@@ -313,6 +313,7 @@ class Channel:
         self.is_idle = True  # No program runs, or no block of a session.
         self.is_writing = False  # The main thread is in the middle of a frame.
         self.is_interrupted = False
+        self.interrupted_block = 0  # The last block that the host asked to interrupt.
 
     def send(self, data):
         """Writes whole frames: an interrupt waits until the last byte is out."""
@@ -331,14 +332,29 @@ class Channel:
             self.is_interrupted = False
             raise KeyboardInterrupt()
 
-    def interrupt(self, _signal, _frame):
+    def interrupt(self, _signal, frame):
         """SIGINT: ends what the program does; what it defined stays."""
         if self.is_idle:
             return
+        if frame is not None and frame.f_code is _Stream.write.__code__ and not self.is_writing:
+            return self.interrupt_soon()
         if self.is_writing:
             self.is_interrupted = True
             return
         raise KeyboardInterrupt()
+
+    def interrupt_soon(self):
+        """The signal again, from outside of what the main thread is in the middle of."""
+        self.is_interrupted = False
+        threading.Timer(0.005, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    def begin(self, block):
+        """A program starts. An interrupt of this block that came before it began counts, although its signal did not."""
+        self.is_idle = False
+        while self.buffer or select.select([3], [], [], 0)[0]:
+            self.take(*self.receive())
+        if block is not None and self.interrupted_block >= block:
+            raise KeyboardInterrupt()
 
     def receive(self):
         """One frame. Blocks. Bytes that came are kept, whatever interrupts."""
@@ -387,6 +403,9 @@ class Channel:
         return seq
 
     def take(self, head, payload):
+        if head["k"] == "interrupt":
+            self.interrupted_block = head["block"]
+            return
         seq = head["seq"]
         self.delivered += 1
         answer = (head, payload)
@@ -561,9 +580,20 @@ class _Stream(io.RawIOBase):
         return False
 
     def write(self, data):
+        """What is raised in here would make the buffer before it write the same again: an interrupt waits."""
         data = bytes(data)
-        self.target.write(self.descriptor, data)
-        return len(data)
+        size = len(data)
+        if threading.get_ident() != MAIN_THREAD:
+            self.target.write(self.descriptor, data)
+            return size
+        outer, channel.is_writing = channel.is_writing, True
+        try:
+            self.target.write(self.descriptor, data)
+            while channel.is_interrupted and not outer:
+                channel.interrupt_soon()
+        finally:
+            channel.is_writing = outer
+        return size
 
 
 output = Output()
@@ -1008,12 +1038,14 @@ def run_job(head, source, namespace):
     prepare(head, namespace)
     value, failure = None, None
     try:
-        channel.is_idle = False
-        value = run_program(source, namespace)
+        try:
+            channel.begin(head.get("block"))
+            value = run_program(source, namespace)
+        finally:
+            channel.is_idle = True
     except BaseException as error:
-        failure = error
-    with channel.sending:
         channel.is_idle = True
+        failure = error
     if isinstance(failure, MemoryError):
         return out_of_memory(namespace)
     try:

@@ -3,6 +3,8 @@ export interface PlainEars {
   file(name: string, bytes: Buffer): void;
   /** A file was left out, for its size. */
   omitted(): void;
+  /** A block of a session has begun. */
+  begun(): void;
   /** The last file changed while it was read: it is not what it was told as. */
   spoilt(): void;
   /** The command that was to run the program is not there. All is said. */
@@ -38,6 +40,7 @@ export function createPlainReader(maxFileBytes: number, ears: PlainEars): { push
     if (file !== null) return takeFile(all, end + 1, { bytes: Number(file[1]), nameBytes: Number(file[2]) });
     if (exitCode === undefined && /^\d{1,3}$/.test(line)) exitCode = Number(line);
     else if (line === "omitted") ears.omitted();
+    else if (line === "begun" && exitCode === undefined) ears.begun();
     else if (line === "spoilt") ears.spoilt();
     else {
       isOver = true;

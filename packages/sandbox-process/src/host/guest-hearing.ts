@@ -74,10 +74,10 @@ export function brokenEnd(message: string): GuestEnd {
 }
 
 /** Hands a framed guest its program. In a session memory is the session's, and CPU time is watched from outside. */
-export function sendJob(guest: StartedGuest, { code, modules, seed, startMs, limits, language }: GuestJob, { artifactMiB, artifacts, session }: ArtifactBounds & { readonly session?: { readonly memoryMiB: number } }): void {
+export function sendJob(guest: StartedGuest, { code, modules, seed, startMs, limits, language }: GuestJob, { artifactMiB, artifacts, session }: ArtifactBounds & { readonly session?: { readonly memoryMiB: number; readonly block: number } }): void {
   const bounds = { dataBytes: (session ?? limits).memoryMiB * 1024 * 1024, cpuSeconds: Math.ceil(limits.cpuMs / 1000), artifactBytes: artifactMiB * 1024 * 1024, artifacts };
   const { argumentBytes, resultBytes, consoleBytes } = limits;
-  guest.send({ k: "job", language, modules, seed, startMs, limits: { argumentBytes, resultBytes, consoleBytes }, bounds, ...(session === undefined ? {} : { session: true }) }, code);
+  guest.send({ k: "job", language, modules, seed, startMs, limits: { argumentBytes, resultBytes, consoleBytes }, bounds, ...(session === undefined ? {} : { session: true, block: session.block }) }, code);
 }
 
 function createFileBudget({ artifactMiB, artifacts }: ArtifactBounds): { add(file: { readonly bytes: Buffer }): boolean } {

@@ -40,6 +40,8 @@ class Session implements GuestSession {
   #blocks = 0;
   /** Calls of this generation so far: its guest goes on counting. */
   #calls = 0;
+  /** Blocks of this generation so far. */
+  #own = 0;
   #loss: SessionLoss | undefined;
 
   constructor(options: GuestSessionOptions) {
@@ -96,6 +98,7 @@ class Session implements GuestSession {
     const lost = this.#guest;
     this.#guest = undefined;
     this.#calls = 0;
+    this.#own = 0;
     this.#loss = why;
     if (this.#phase !== "ended") this.#generation += 1;
     for (const waiting of this.#queue.splice(0)) waiting.settle({ kind: "cancelled" }, false);
@@ -146,7 +149,8 @@ class Session implements GuestSession {
       return block.settle({ kind: "cancelled" }, false);
     }
     this.#blocks += 1;
-    const { end, isLost, calls } = await block.run(live, this.#calls);
+    this.#own += 1;
+    const { end, isLost, calls } = await block.run(live, { block: this.#own, firstSeq: this.#calls });
     this.#calls += calls;
     if (isLost && this.#guest === live) await this.#lose(lossOf(end));
     const isKept = this.#guest === live;

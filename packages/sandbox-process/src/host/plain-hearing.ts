@@ -11,13 +11,15 @@ export interface PlainHearing {
   readonly ended: (exitCode: number) => void;
   /** The command of its language is not there. */
   readonly missing: () => void;
+  /** A block of a session has begun. */
+  readonly begun?: () => void;
 }
 
 const omittedText = Buffer.from("Some files of out/ were left out: they are more than a run may bring back\n");
 const spoiltText = Buffer.from("Some files of out/ were left out: they changed while they were read\n");
 
 /** Hears one plain program out. Its files are told by name. */
-export function createPlainHearing({ artifacts: { artifactMiB, artifacts }, file, note, ended, missing }: PlainHearing): { push(chunk: Buffer): void } {
+export function createPlainHearing({ artifacts: { artifactMiB, artifacts }, file, note, ended, missing, begun }: PlainHearing): { push(chunk: Buffer): void } {
   const maxBytes = artifactMiB * 1024 * 1024;
   const files: { readonly name: string; readonly bytes: Buffer }[] = [];
   let isOmitting = false;
@@ -38,6 +40,7 @@ export function createPlainHearing({ artifacts: { artifactMiB, artifacts }, file
       heldBytes -= files.pop()?.bytes.length ?? 0;
     },
     missing,
+    begun: () => begun?.(),
     end(exitCode) {
       for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) file({ kind: "artifact", name, mimeType: mimeTypeOf(name), bytes });
       if (isOmitting) note(omittedText);

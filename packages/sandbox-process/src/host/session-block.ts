@@ -33,10 +33,20 @@ export interface SessionBlock {
    * Runs it in a guest that is ready. Resolves when its end is decided; `isLost` when the guest has to be ended, or is
    * gone. Then `settle` tells the end.
    */
-  run(guest: StartedGuest, firstSeq: number): Promise<{ readonly end: GuestEnd; readonly isLost: boolean; readonly calls: number }>;
+  run(guest: StartedGuest, place: BlockPlace): Promise<{ readonly end: GuestEnd; readonly isLost: boolean; readonly calls: number }>;
   settle(end: GuestEnd, isKept: boolean): void;
 }
 
+/** Where a block stands among those of its guest. */
+export interface BlockPlace {
+  /** From 1. */
+  readonly block: number;
+  /** The guest's number of its first call. */
+  readonly firstSeq: number;
+}
+
+/** How long a signal takes to come, at most, on a machine that is busy. */
+const settleMs = 50;
 /** How long an interrupted block has to end by itself. */
 const interruptMs = 300;
 /** An interrupted shell may throw away what it was told; it is told again. */
@@ -55,6 +65,13 @@ class Block implements SessionBlock {
   readonly #capture: OutputCapture;
   #calls: GuestCalls;
   #guest: StartedGuest | undefined;
+  #number = 0;
+  #signalledMs = Number.NEGATIVE_INFINITY;
+  /** It has said that it only waits: a frame reaches it. */
+  #isWaiting = false;
+  #hasBegun = false;
+  /** An interrupt came before it had begun. */
+  #isWanted = false;
   #watch: UseWatch | undefined;
   #stopping: { readonly end: GuestEnd; readonly timer: NodeJS.Timeout } | undefined;
   #isDecided = false;
@@ -73,15 +90,19 @@ class Block implements SessionBlock {
     };
   }
 
-  async run(guest: StartedGuest, firstSeq: number): Promise<{ readonly end: GuestEnd; readonly isLost: boolean; readonly calls: number }> {
+  async run(guest: StartedGuest, { block, firstSeq }: BlockPlace): Promise<{ readonly end: GuestEnd; readonly isLost: boolean; readonly calls: number }> {
     const { job, host, artifacts, memoryMiB } = this.#options;
     const { limits } = job;
     this.#guest = guest;
+    this.#number = block;
     this.#calls = createGuestCalls(limits, firstSeq);
     const report = createReportFilter(guest.language.memoryReport);
     const hear = createHearing({ job, host, artifacts, capture: this.#capture, calls: this.#calls, finish: (end) => this.#decide(end, end.kind === "crashed") });
     const ears: GuestEars = {
-      frame: (frame) => (frame.kind === "stream" || !this.#isDecided) && hear(frame),
+      frame: (frame) => {
+        if (frame.kind === "blocked") this.#isWaiting = true;
+        if (frame.kind === "stream" || !this.#isDecided) hear(frame);
+      },
       stream: (stream, bytes) => this.#capture.stream(stream, stream === 2 ? report.pass(bytes) : bytes),
       control: () => undefined,
       connection: (connection) => host.onOutput([{ kind: "connection", connection }]),
@@ -92,9 +113,13 @@ class Block implements SessionBlock {
     this.#watch = watchUse({ use: () => guest.use(), limits: { cpuMs: limits.cpuMs, memoryMiB }, slackMiB: slackOf(guest), over: (limit) => this.#stop(limitEnd(limit, { ...limits, memoryMiB })) });
     if (guest.language.kind === "framed") {
       guest.listen(ears);
-      sendJob(guest, job, { ...artifacts, session: { memoryMiB } });
-    } else this.#remind = runInShell(guest, { ears, job, artifacts, hear, decide: (end) => this.#decide(end, false) });
+      sendJob(guest, job, { ...artifacts, session: { memoryMiB, block } });
+    } else this.#remind = runInShell(guest, { ears, job, artifacts, hear, begun: () => this.#begun(), decide: (end) => this.#decide(end, false) });
+    if (guest.language.kind === "framed") this.#begun();
     const { end, isLost } = await this.#decided.promise;
+    // A signal may still be on its way. The next block does not begin before it has come.
+    const waitMs = this.#signalledMs + settleMs - performance.now();
+    if (waitMs > 0) await new Promise((wake) => setTimeout(wake, waitMs));
     return { end, isLost, calls: this.#calls.count };
   }
 
@@ -102,6 +127,12 @@ class Block implements SessionBlock {
     this.#capture.end();
     this.#ended.resolve(end);
     this.#kept.resolve(isKept);
+  }
+
+  /** It can be interrupted from now on. */
+  #begun(): void {
+    this.#hasBegun = true;
+    if (this.#isWanted) this.#interrupt();
   }
 
   /** Asks a shell again to say that the block is over. */
@@ -124,9 +155,28 @@ class Block implements SessionBlock {
   }
 
   #interrupt(): void {
-    if (this.#isDecided || this.#guest === undefined) return;
-    this.#guest.interrupt();
-    for (const delayMs of remindMs) setTimeout(() => (this.#isDecided ? undefined : this.#remind()), delayMs).unref();
+    const guest = this.#guest;
+    if (this.#isDecided || guest === undefined) return;
+    this.#isWanted = true;
+    if (!this.#hasBegun) return;
+    const { kind, signalsMs = [0] } = guest.language;
+    if (kind === "framed") guest.send({ k: "interrupt", block: this.#number });
+    for (const delayMs of signalsMs) {
+      if (delayMs === 0) this.#signal(guest);
+      // What the guest has said by then is heard first: a signal after the end is the next block's.
+      else this.#later(delayMs, () => setImmediate(() => (this.#isDecided || this.#isWaiting ? undefined : this.#signal(guest))));
+      for (const moreMs of remindMs) this.#later(delayMs + moreMs, this.#remind);
+    }
+  }
+
+  #signal(guest: StartedGuest): void {
+    this.#signalledMs = performance.now();
+    guest.interrupt();
+  }
+
+  /** Does something then, unless the block is over. */
+  #later(delayMs: number, work: () => void): void {
+    setTimeout(() => (this.#isDecided ? undefined : work()), delayMs).unref();
   }
 
   #deliver(completions: readonly GuestCompletion[]): void {
@@ -144,11 +194,12 @@ interface ShellBlock {
   readonly job: GuestJob;
   readonly artifacts: ArtifactBounds;
   readonly hear: Parameters<typeof createPlainHearing>[0]["file"];
+  readonly begun: () => void;
   readonly decide: (end: GuestEnd) => void;
 }
 
 /** A shell says on descriptor 4 that a block is over, and marks the place in both streams: all three must have come. */
-function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, decide }: ShellBlock): () => void {
+function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, begun, decide }: ShellBlock): () => void {
   const mark = randomBytes(12).toString("hex");
   const filters = { 1: createMarkFilter(Buffer.from(`\0${mark}\0`)), 2: createMarkFilter(Buffer.from(`\0${mark}\0`)) };
   let exitCode: number | undefined;
@@ -160,6 +211,7 @@ function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, decide }:
     file: hear,
     note: (text) => ears.stream(2, text),
     missing: () => undefined, // A session's shell runs by then.
+    begun,
     ended(code) {
       exitCode = code;
       look();
@@ -175,7 +227,7 @@ function runInShell(guest: StartedGuest, { ears, job, artifacts, hear, decide }:
   });
   const { begin, finish } = shellBlock(job.code, mark, artifacts);
   guest.write(begin + finish);
-  return () => guest.write(finish);
+  return () => guest.write(`\n${finish}`);
 }
 
 /** A shell cannot take a text with the one character that ends a block. */

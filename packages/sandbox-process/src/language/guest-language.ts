@@ -33,6 +33,11 @@ export interface GuestLanguage {
   /** See `LaunchBounds.reservedMiB`. */
   readonly reservedMiB?: number;
   readonly memoryReport?: MemoryReport;
+  /**
+   * When SIGINT is sent to what a block of a session runs, in milliseconds after it was to be interrupted, until it has
+   * ended. Default: at once, and once. A guest of frames is told by a frame before.
+   */
+  readonly signalsMs?: readonly number[];
   /** How it keeps state from block to block; undefined where it cannot. */
   readonly session?: "frames" | "shell";
 }
@@ -48,5 +53,8 @@ export const pythonLanguage: GuestLanguage = {
   session: "frames",
 };
 
-/** Bash without start-up files; programs call no tools. */
-export const shellLanguage: GuestLanguage = { language: "shell", kind: "plain", command: ["bash", "--noprofile", "--norc"], environment: {}, extension: "sh", session: "shell" };
+/**
+ * Bash without start-up files; programs call no tools. A command that a shell was just starting when the signal came has
+ * not got it, and the shell goes on when that command does not end of it: so it comes again.
+ */
+export const shellLanguage: GuestLanguage = { language: "shell", kind: "plain", command: ["bash", "--noprofile", "--norc"], environment: {}, extension: "sh", session: "shell", signalsMs: [0, 100, 400, 1_500, 5_000] };

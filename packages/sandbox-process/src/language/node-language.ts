@@ -24,6 +24,9 @@ export function nodeLanguage(file: string = findNode()): GuestLanguage {
     reservedMiB,
     memoryReport: { starts: "\n<--- Last few GCs --->", says: "JavaScript heap out of memory" },
     session: "frames",
+    // A block that waits ends by the frame. The signal is for one that computes: while a script begins or ends, Node has
+    // no handler of ours for it.
+    signalsMs: [60, 250, 1_000, 4_000],
   };
 }
 

@@ -32,10 +32,10 @@ const markOldFiles = [
 ].join("; ");
 
 /**
- * Runs a plain program: a command in whose arguments `{file}` stands for the program's file. The text comes on descriptor 3 and ends with it; output goes through `cat`, because what Node
- * gives a child are sockets, which a program cannot open again as /dev/stdout. Descriptor 4 gets the exit code, then the
- * regular files of `out/` as far as the bound goes, then `end`: see docs/reference/guest-protocol.md. The text is no file
- * of the working folder, which may be a user's. A command that is not there is said instead of an exit code.
+ * Runs a plain program: a command in whose arguments `{file}` stands for the program's file. The text comes on descriptor 3
+ * and ends with it; output goes through `cat`, because what Node gives a child are sockets, which a program cannot open
+ * again as /dev/stdout. Descriptor 4 gets the exit code, then the regular files of `out/` as far as the bound goes, then
+ * `end`: see docs/reference/guest-protocol.md. The text is no file of the working folder, which may be a user's. A command that is not there is said instead of an exit code.
  */
 const plainBoot = [
   'file="${TMPDIR:-.}/$1"; left="$2"; most="$3"; shift 3; mkdir -p out; cat <&3 >"$file" || exit 126; slot="{file}"',
@@ -49,31 +49,36 @@ const plainBoot = [
 /**
  * The same for a session: one interactive shell that reads blocks from descriptor 3, so that what they define stays and an
  * interrupt ends a block, not the shell. What it says at its start, that there is no terminal, goes nowhere. What only
- * copies output is deaf to interrupts.
+ * copies output is deaf to interrupts, and what only waits lives through them: without it, nobody would find the shell again.
  */
 const shellSessionBoot = [
   "mkdir -p out; trap : INT",
-  `{ { PS1= PS2= bash --noprofile --norc --noediting +H -i <&3 3<&- 2>&1 >&7 7>&- 8>&2 2>/dev/null | (trap '' INT; exec cat) >&2; } 7>&1 | (trap '' INT; exec cat); }`,
+  `{ { trap : INT; PS1= PS2= bash --noprofile --norc --noediting +H -i <&3 3<&- 2>&1 >&7 7>&- 8>&2 2>/dev/null | (trap '' INT; exec cat) >&2; } 7>&1 | (trap '' INT; exec cat); }`,
 ].join("\n");
 
-/** What a session's shell is told first. */
-export const shellSessionStart = "exec 2>&8 8>&-; set +o history; shopt -u checkwinsize; __callgate_home=$PWD\n";
+const since = '"${TMPDIR:-.}/.callgate-since"';
 
 /**
- * One block for a session's shell, as one quoted word, run with no input; then both streams get the mark, and descriptor 4
- * what a plain guest says. `$?` of the block before is there as at a terminal. An interrupted shell throws away what it has
- * read and not yet run: `finish` may be sent again, and does what it does once.
+ * What a session's shell is told first. `__callgate_finish MARK BYTES FILES` says that a block is over, once, and is deaf to
+ * interrupts meanwhile: both streams get the mark, and descriptor 4 what a plain guest says.
+ */
+export const shellSessionStart = [
+  "exec 2>&8 8>&-; set +o history; shopt -u checkwinsize; __callgate_home=$PWD; __callgate_status=0",
+  `__callgate_finish() { __callgate_last=$?; if [ "$__callgate_done" != "$1" ]; then __callgate_trap=$(trap -p INT); trap '' INT; __callgate_status=$__callgate_last; printf '\\0%s\\0' "$1"; printf '\\0%s\\0' "$1" >&2`,
+  `{ echo "$__callgate_status"; (cd "$__callgate_home" && { ${filesCommand({ bytes: '"$2"', files: '"$3"' }, `-newer ${since}`)}; }); echo end; } >&4; __callgate_done=$1; trap - INT; eval "$__callgate_trap"; fi; }`,
+  "",
+].join("\n");
+
+/**
+ * One block for a session's shell, as one quoted word, run with no input, once it has said on descriptor 4 that it begins.
+ * `$?` of the block before is there as at a terminal. An interrupted shell throws away what it is reading: before a block
+ * has begun it must not be interrupted, and `finish`, which is a line that may be cut anywhere, may be sent again.
  */
 export function shellBlock(text: string, mark: string, { artifactMiB, artifacts }: ArtifactBounds): { readonly begin: string; readonly finish: string } {
-  const since = '"${TMPDIR:-.}/.callgate-since"';
   const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
-  const finish = [
-    `__callgate_last=$?; [ "$__callgate_done" = ${mark} ] || { __callgate_status=$__callgate_last; printf '\\0%s\\0' ${mark}; printf '\\0%s\\0' ${mark} >&2;`,
-    `{ echo "$__callgate_status"; (cd "$__callgate_home" && { ${filesCommand({ bytes: `${artifactMiB * 1024 * 1024}`, files: `${artifacts}` }, `-newer ${since}`)}; }); echo end; } >&4; __callgate_done=${mark}; }`,
-  ].join(" ");
   return {
-    begin: `touch -d "@$(($(date +%s) - 1))" ${since}; (exit \${__callgate_status:-0}); eval ${quoted} </dev/null 4>&-\n`,
-    finish: `${finish}\n`,
+    begin: `echo begun >&4; touch -d "@$(($(date +%s) - 1))" ${since}; (exit $__callgate_status); eval ${quoted} </dev/null 4>&-\n`,
+    finish: `__callgate_finish ${mark} ${artifactMiB * 1024 * 1024} ${artifacts}\n`,
   };
 }
 

@@ -101,7 +101,7 @@ export const programs = {
   /** Computes for ever, and stops when it is interrupted. */
   compute: { node: "console.log('partial'); for (;;);", cpython: "print('partial')\nwhile True: pass", shell: "echo partial; while :; do :; done" },
   /** Does not let itself be interrupted. */
-  insist: { node: "console.log('partial'); await new Promise((resolve) => setTimeout(resolve, 10)); for (;;);", cpython: "import time\nprint('partial')\nwhile True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass", shell: "trap '' INT; echo partial; while :; do :; done" },
+  insist: { node: "await new Promise((resolve) => setTimeout(resolve, 10)); console.log('partial'); for (;;);", cpython: "import time\nsaid = False\nwhile True:\n    try:\n        if not said: print('partial')\n        said = True\n        time.sleep(60)\n    except BaseException:\n        pass", shell: "trap '' INT; echo partial; while :; do :; done" },
   leave: { node: "process.exit(3)", cpython: "import os\nos._exit(3)", shell: "exit 3" },
   writeFirst: { node: "require('node:fs').writeFileSync('out/a.txt', 'a')", cpython: "open('out/a.txt', 'w').write('a')\nNone", shell: "printf a >out/a.txt" },
 } satisfies Record<string, Row>;
