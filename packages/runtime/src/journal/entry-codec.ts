@@ -44,6 +44,7 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
     case "call-reread":
     case "call-backgrounded":
     case "resumed":
+    case "cancelling":
       return plain(entry);
     case "delivered":
       return entry.answer === undefined ? plain(entry) : withValue(entry, "answer", entry.answer);
@@ -120,6 +121,7 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "call-backgrounded":
     case "suspended":
     case "resumed":
+    case "cancelling":
     case "console":
     case "text":
     case "progress":

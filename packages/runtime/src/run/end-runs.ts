@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { CallError, ClaimedRun, JournalEntry, RunHolder, RunRecord, RunResult } from "@callgate/contract";
+import type { CallError, ClaimedRun, Journal, JournalEntry, RunHolder, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
 import { keepLease } from "./keep-lease.ts";
@@ -20,6 +20,8 @@ export interface RunEnder {
   cancel(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
   /** Errors: RUN_NOT_RESUMABLE when it has not ended, RUN_HELD while another does it, RUN_FENCED once another has taken it over. */
   rollback(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
+  /** Finishes a cancel whose process was lost. */
+  goOnCancelling(claimed: ClaimedRun, signal: AbortSignal): Promise<RunResult>;
   /** Finishes what a process was undoing when it was lost. */
   goOnUndoing(claimed: ClaimedRun, signal: AbortSignal): Promise<RunResult>;
 }
@@ -27,9 +29,24 @@ export interface RunEnder {
 export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): RunEnder {
   const { journal, clock } = seams;
 
-  async function undoAll(scope: RunScope, signal: AbortSignal): Promise<RunResult["compensation"]> {
-    const entries = await journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
-    return await compensate(scope, entries, signal);
+  /** Undoes and ends a run that somebody cancelled. What is on record of that first, so that no other process takes it up as a program. */
+  async function endCancelled({ run, lease }: ClaimedRun, signal: AbortSignal): Promise<RunResult> {
+    const { runId, principal } = run;
+    const scope = scopeFor(run, lease);
+    const letGo = keepLease(scope);
+    try {
+      const entries = await journal.readEntries(principal.tenant, runId);
+      const atMs = clock.now();
+      await journal.append(lease, [{ kind: "cancelling", atMs }, ...openEnds(entries, { atMs, message: `Run ${runId} was cancelled before the call ended` })], "full");
+      const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
+      const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
+      await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });
+      if (scope.fence.signal.aborted) throw new CallgateError("RUN_FENCED", `Run ${runId} was taken over by another process, which ends it; nothing more was undone here`, { details: { runId } });
+      seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
+      return withCompensation(await recorded(await again(journal, run)), compensation);
+    } finally {
+      letGo();
+    }
   }
 
   /** Under a lease of its own, so that no other process undoes the same at the same time. */
@@ -38,9 +55,9 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     const letGo = keepLease(scope);
     try {
       if (first.length > 0) await journal.append(lease, first, "lazy");
-      const compensation = await undoAll(scope, AbortSignal.any([signal, scope.fence.signal]));
+      const compensation = await undoAll(scope, signal);
       await journal.release(lease); // Also finds out whether it is still ours.
-      return withCompensation(await recorded(await again(run)), compensation);
+      return withCompensation(await recorded(await again(journal, run)), compensation);
     } catch (fault) {
       // Stopped here, not lost: nobody goes on by itself. Where even that cannot be written the lease ends, and a worker does.
       await journal.release(lease).catch(() => undefined);
@@ -50,32 +67,20 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     }
   }
 
-  async function again({ principal, runId }: RunRecord): Promise<RunRecord> {
-    const run = await journal.readRun(principal.tenant, runId);
-    if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
-    return run;
-  }
-
   return {
     async cancel(run, signal) {
       const { runId, principal } = run;
       const claimed = run.status === "suspended" ? await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs }) : undefined;
       if (claimed === undefined) throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${run.status}; only a suspended run is cancelled from outside`, { details: { runId, status: run.status } });
-      const scope = scopeFor(claimed.run, claimed.lease);
-      const entries = await journal.readEntries(principal.tenant, runId);
-      await journal.append(claimed.lease, openEnds(entries, { atMs: clock.now(), message: `Run ${runId} was cancelled before the call ended` }), "full");
-      const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
-      const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
-      await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });
-      seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
-      return withCompensation(await recorded(await again(run)), compensation);
+      return await endCancelled(claimed, signal);
     },
+    goOnCancelling: (claimed, signal) => endCancelled(claimed, signal),
     async rollback({ runId, principal, status }, signal) {
       const claim = await journal.claimEnded(principal.tenant, runId, { leaseMs: seams.leaseMs });
       switch (claim.kind) {
         case "claimed": return await undoClaimed(claim, signal);
         case "held": throw heldError(runId, claim.holder);
-        case "open": throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
+        case "open": throw openError(runId, status);
       }
     },
     async goOnUndoing(claimed, signal) {
@@ -86,6 +91,22 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       return await recorded(run);
     },
   };
+}
+
+async function again(journal: Journal, { principal, runId }: RunRecord): Promise<RunRecord> {
+  const run = await journal.readRun(principal.tenant, runId);
+  if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
+  return run;
+}
+
+function openError(runId: string, status: RunRecord["status"]): CallgateError {
+  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
+}
+
+/** Until it is done, told to stop, or taken over. */
+async function undoAll(scope: RunScope, signal: AbortSignal): Promise<NonNullable<RunResult["compensation"]>> {
+  const entries = await scope.seams.journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
+  return await compensate(scope, entries, AbortSignal.any([signal, scope.fence.signal]));
 }
 
 function heldError(runId: string, { pid, isHere, untilMs }: RunHolder): CallgateError {

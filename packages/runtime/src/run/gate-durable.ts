@@ -40,7 +40,7 @@ const defaultConcurrency = 8;
 export function createGateDurable({ options, seams, runner, viewFor, principal, budgetTokens, during }: GateDurableOptions): GateDurable {
   const { journal, clock, leaseMs } = seams;
   const queue: Queue = options.queue ?? createPollingQueue({ clock });
-  const resumer = createResumer({ seams, runner, drivers: options.drivers, viewFor, budgetTokens });
+  const resumer = createResumer({ seams, runner, drivers: options.drivers, viewFor, budgetTokens, goOnCancelling: (claimed) => ender.goOnCancelling(claimed, ended) });
   const scopeFor = (run: RunRecord, lease: Parameters<typeof scopeOf>[2]["lease"], signal: AbortSignal) =>
     scopeOf(seams, requestFor(run, { view: viewFor(run.principal), budgetTokens, signal, clock }), { lease, startedAtMs: run.startedAtMs });
   const ended = new AbortController().signal;

@@ -23,6 +23,8 @@ export interface ResumerOptions {
   readonly drivers: readonly SandboxDriver[];
   readonly viewFor: (principal: Principal) => CatalogView;
   readonly budgetTokens: number;
+  /** Ends a run whose cancel was begun by a process that was lost. */
+  readonly goOnCancelling: (claimed: ClaimedRun) => Promise<RunResult>;
 }
 
 export interface Resuming {
@@ -85,6 +87,10 @@ export function createResumer(options: ResumerOptions): Resumer {
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    if (entries.some(({ kind }) => kind === "cancelling")) {
+      tellResumed(scope, claimed, []);
+      return await options.goOnCancelling(claimed);
+    }
     if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
       tellResumed(scope, claimed, []);
       return await runner.restart(scope, request);

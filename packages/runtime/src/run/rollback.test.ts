@@ -76,6 +76,23 @@ describe("two rollbacks at once", () => {
     expect(compensation?.undone).toContain(`${runId}.0`);
   });
 
+  test("a cancel whose process is lost half way is finished by a worker: the program does not go on", async () => {
+    const { open, log, letGo, lose, journal } = shop();
+    const [first, second] = [await open(), await open()];
+    const { runId } = await first.run("await tools.t.a({}); await tools.t.b({}); await waitFor('go'); await tools.t.c({}); return 1");
+    const cancelling = expect(first.runs.cancel(runId)).rejects.toMatchObject({ code: "RUN_FENCED" });
+    await until(() => log.includes("undo b"));
+    lose(runId);
+    const worker = second.work();
+    await until(() => log.filter((line) => line === "undo b").length === 2);
+    letGo();
+    await until(() => journal.runs.get(runId)?.status === "cancelled");
+    await worker.stop();
+    await cancelling;
+    expect(log).toEqual(["undo b", "undo b", "undo a"]);
+    expect((await second.runs.resume(runId)).status).toBe("cancelled");
+  });
+
   test("a run that has not ended is not rolled back", async () => {
     const { open } = shop();
     const gate = await open();

@@ -104,6 +104,7 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     { ...ended(2), result: unclear(recorded("large")), reread: true },
     { kind: "call-reread", atMs: 5, seq: 2, durationMs: 2.5, digest: digestText("large"), same: false },
     { kind: "call-refused", atMs: 5, seq: 2, tool: "crm.update" },
+    { kind: "cancelling", atMs: 5 },
     { kind: "delivered", atMs: 6, ord: 0, seq: 0, call: { kind: "tool", tool: "crm.update", argsDigest: digestText("args") } },
     { kind: "delivered", atMs: 7, ord: 1, seq: 3, call: { kind: "builtin", name: "search", argsDigest: digestText("q") }, answer: recorded(["hit"]) },
     { kind: "delivered", atMs: 8, ord: 2, seq: 4, call: { kind: "timer", delayMs: 20 } },
@@ -144,6 +145,7 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "call-backgrounded":
     case "suspended":
     case "resumed":
+    case "cancelling":
     case "console":
     case "text":
     case "progress":

@@ -111,6 +111,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} #${entry.seq} its work goes on in the background`];
     case "suspended":
       return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (#${wait.seq})`).join(", "))}`];
+    case "cancelling":
+      return [`${at} cancelled while it was suspended`];
     case "resumed":
       return [`${at} ${entry.reason === "due" ? "resumed" : "taken over from a lost process"}${entry.changes.length === 0 ? "" : `; changed since: ${visible(entry.changes.join(", "))}`}`];
     case "delivered":
