@@ -56,6 +56,7 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
   const { host = "127.0.0.1", port = 0, maxBodyBytes = 4 * 1024 * 1024, allowedHosts = LOOPBACK_NAMES, allowedOrigins = LOOPBACK_NAMES } = options;
   const token = options.token ?? randomBytes(24).toString("base64url");
   if (token.length < 16) throw new CallgateError("USAGE", "The token of the MCP endpoint must have at least 16 characters");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CallgateError("USAGE", `The MCP endpoint cannot listen on port ${port}: ports go from 0, any free one, to 65535`);
   const sessions = createSessionPool({
     createServer: parts.createLegacyServer,
     maxBodyBytes,

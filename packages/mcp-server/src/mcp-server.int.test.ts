@@ -195,6 +195,8 @@ describe("createMcpServer: the other tools", () => {
     await client.listTools();
     const found = await client.callTool({ name: "search_tools", arguments: { query: "orders" } });
     expect(found.structuredContent).toEqual({ tools: [{ name: "db.orders", effect: "read", signature: "orders(args: { id: number }): Promise<string>", line: "lists orders" }] });
+    // A client that shows text only must read the whole name there.
+    expect(firstText(found)).toBe("db.orders(args: { id: number }): Promise<string> // [read] lists orders");
     const nothing = await client.callTool({ name: "search_tools", arguments: { query: "weather" } });
     expect(firstText(nothing)).toContain("Namespaces: db");
     const details = await client.callTool({ name: "get_tool_details", arguments: { names: ["db.users", "db.user"] } });
@@ -320,6 +322,7 @@ describe("createMcpServer: HTTP walls", () => {
 
   test("refuses a short token and names a port that is taken", async () => {
     await expect(openHttp(createFakeGate(), { token: "short" })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(openHttp(createFakeGate(), { port: 99_999 })).rejects.toMatchObject({ code: "USAGE" });
     const first = await openHttp(createFakeGate());
     await expect(openHttp(createFakeGate(), { port: first.port })).rejects.toThrow(/is taken/);
   });

@@ -39,7 +39,7 @@ function search({ query, namespace, limit, detail }: ToolArguments<"search_tools
       return { text: hits.map((hit) => `${hit.name} [${hit.spec.effect}]: ${hit.line}`).join("\n"), structured: { tools: hits.map(({ name, line, spec }) => ({ name, effect: spec.effect, line })) } };
     case "signature":
       return {
-        text: hits.map((hit) => `${hit.signature} // [${hit.spec.effect}] ${hit.line}`).join("\n"),
+        text: hits.map((hit) => `${hit.namespace}.${hit.signature} // [${hit.spec.effect}] ${hit.line}`).join("\n"),
         structured: { tools: hits.map(({ name, line, signature, spec }) => ({ name, effect: spec.effect, signature, line })) },
       };
     case "full":

@@ -49,6 +49,24 @@ describe("callgate", { timeout: 120_000 }, () => {
     expect(callgate(["init"]).stdout).toContain("nothing was written");
   });
 
+  test("init trusts nothing that it did not write", () => {
+    const { callgate, folder } = project({ "tools/notes.ts": `${tools}\nwriteFileSync("loaded", "");` });
+    const init = callgate(["--json", "init"]);
+    expect(JSON.parse(init.stdout)).toMatchObject({ written: ["callgate.jsonc"], trusted: false });
+    expect(callgate(["init"]).stderr).toContain("callgate trust");
+    expect(callgate(["search"]).status).toBe(2);
+    expect(existsSync(join(folder, "loaded"))).toBe(false);
+  });
+
+  test("--json is one JSON value also for a wrong command line and for a result that is not there", () => {
+    const { callgate } = project();
+    for (const args of [["nope"], ["exec"], ["read"], ["search", "--limit", "x"], ["read", "result://run_0000000000000000000000000/1"]]) {
+      const { status, stdout } = callgate(["--json", ...args]);
+      expect(status).not.toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ status: "failed", error: { code: expect.any(String) as unknown, message: expect.any(String) as unknown } });
+    }
+  });
+
   test("nothing of a folder is loaded before it is trusted, also where nobody can be asked", () => {
     const { callgate, folder } = project({ "tools/notes.ts": `${tools}\nwriteFileSync("loaded", "");` });
     const refused = callgate(["search"]);

@@ -33,6 +33,8 @@ describe("exitCodeOfError", () => {
 describe("exitCodeOfFault", () => {
   test("wrong configuration is a matter of usage", () => {
     expect(exitCodeOfFault(new CallgateError("CONFIG_INVALID", "x"))).toBe(2);
+    expect(exitCodeOfFault(new CallgateError("TOOL_DUPLICATE", "x"))).toBe(2);
+    expect(exitCodeOfFault(new CallgateError("TOOL_INVALID", "x"))).toBe(2);
     expect(exitCodeOfFault(new CallgateError("JOURNAL_LOCKED", "x"))).toBe(1);
     expect(exitCodeOfFault(new Error("x"))).toBe(1);
   });

@@ -51,8 +51,10 @@ export function exitCodeOfError(error: Pick<CallError, "code">): ExitCode {
   }
 }
 
+/** What a person mends in the configuration, in a tool file or on the command line. */
+const setUpCodes: ReadonlySet<string> = new Set(["USAGE", "CONFIG_INVALID", "MOUNT_REFUSED", "NOT_TRUSTED", "TOOL_INVALID", "TOOL_DUPLICATE"]);
+
 /** The exit code of a fault of the set-up. */
 export function exitCodeOfFault(fault: unknown): ExitCode {
-  if (!CallgateError.is(fault)) return exitCodes.failed;
-  return fault.code === "USAGE" || fault.code === "CONFIG_INVALID" || fault.code === "MOUNT_REFUSED" || fault.code === "NOT_TRUSTED" ? exitCodes.usage : exitCodes.failed;
+  return CallgateError.is(fault) && setUpCodes.has(fault.code) ? exitCodes.usage : exitCodes.failed;
 }

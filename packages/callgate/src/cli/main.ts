@@ -22,6 +22,7 @@ export async function main(args: readonly string[]): Promise<number> {
   process.on("SIGTERM", onSignal);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endWhenReaderIsGone);
   const ended: { code: ExitCode } = { code: exitCodes.ok };
+  const json = args.includes("--json");
   const program = buildProgram(async (options, action) => {
     ended.code = await action(createCommandContext(options, interruption.signal));
   });
@@ -29,7 +30,7 @@ export async function main(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: "user" });
     return interruption.signal.aborted && ended.code === exitCodes.failed ? exitCodes.interrupted : ended.code;
   } catch (fault) {
-    return reportFault(fault, args.includes("--json"));
+    return reportFault(fault, json);
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
@@ -43,10 +44,15 @@ function endWhenReaderIsGone(error: NodeJS.ErrnoException): void {
 }
 
 function reportFault(fault: unknown, json: boolean): number {
-  if (fault instanceof CommanderError) return fault.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  const terminal = processTerminal();
+  if (fault instanceof CommanderError) {
+    if (fault.exitCode === 0) return exitCodes.ok;
+    // The parser has told it on standard error; who asked for JSON reads standard output. Help that was printed has no message.
+    if (json) terminal.out(`${JSON.stringify({ status: "failed", error: { code: "USAGE", message: fault.message.replace(/^error: /, ""), retryable: false } })}\n`);
+    return exitCodes.usage;
+  }
   const code = CallgateError.is(fault) ? fault.code : "INTERNAL";
   const message = fault instanceof Error ? fault.message : String(fault);
-  const terminal = processTerminal();
   const { colors } = terminal;
   if (json) terminal.out(`${JSON.stringify({ status: "failed", error: { code, message, retryable: false } })}\n`);
   else terminal.err(`${colors.red("error")} ${code}: ${message}\n`);

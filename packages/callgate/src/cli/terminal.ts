@@ -25,7 +25,8 @@ export function processTerminal(): Terminal {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
-    interactive: process.stderr.isTTY && process.env["CI"] === undefined,
+    // A terminal that does not know its size (0 columns) cannot be drawn over: a spinner would take a line for endless many.
+    interactive: process.stderr.isTTY && process.stderr.columns > 0 && process.env["CI"] === undefined,
     colors: picocolors.createColors(colorful(process.stderr)),
     outColors: picocolors.createColors(colorful(process.stdout)),
     columns: process.stderr.columns || process.stdout.columns || 100,

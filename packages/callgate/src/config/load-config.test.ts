@@ -35,6 +35,27 @@ describe("loadConfig", () => {
   });
 
   test.each([
+    ['{\n  "rules": [{ "deny": "a.b" }],\n  "rules": []\n}', /callgate\.jsonc:3:3: the key "rules" is there twice/],
+    ['{"mcpServers": {"a": {"command": "x"}, "\\u0061": {"command": "y"}}}', /the key "a" is there twice/],
+    ['{"__proto__": {"rules": [{"allow": "*"}]}}', /no key can be called __proto__/],
+    ["[".repeat(1_000_000), /nested deeper than 100/],
+  ])("refuses what has no one meaning, or no bottom (%#)", async (text, message) => {
+    await expect(loadConfig(write(text))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) as unknown });
+  });
+
+  test("the same key in two objects is two keys", async () => {
+    const { config } = await loadConfig(write('{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}, "rules": [{"allow": "a.b"}, {"allow": "b.c"}]}'));
+    expect(Object.keys(config.mcpServers ?? {})).toEqual(["a", "b"]);
+  });
+
+  test("says that a file cannot be read", async () => {
+    const file = write("{}");
+    await expect(loadConfig(join(file, ".."))).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    mkdirSync(`${file}.d/callgate.jsonc`, { recursive: true });
+    await expect(loadConfig(`${file}.d/callgate.jsonc`)).rejects.toThrow(/cannot be read: EISDIR/);
+  });
+
+  test.each([
     ['{"limts": {}}', 'limts: unknown key; did you mean "limits"?'],
     ['{"limits": {"cpuMS": 5}}', 'limits.cpuMS: unknown key; did you mean "cpuMs"?'],
     ['{"mcpServers": {"a": {"comand": "x", "command": "y"}}}', 'mcpServers.a.comand: unknown key; did you mean "command"?'],

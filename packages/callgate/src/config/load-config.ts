@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { Source, Tool } from "@callgate/contract";
 import { nearestNames } from "@callgate/runtime/catalog";
-import { parse, printParseErrorCode } from "jsonc-parser";
+import { parse, printParseErrorCode, visit } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 import type { z } from "zod";
 import { resolveOwnPackagesFor } from "../folder/own-packages.ts";
@@ -55,16 +55,57 @@ export async function loadConfig(file: string): Promise<LoadedConfig> {
 }
 
 function parseJsonc(file: string): unknown {
-  const text = readFileSync(file, "utf8");
+  const text = readText(file);
   const errors: ParseError[] = [];
+  refuseUnclearKeys(text, file);
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
   const [first] = errors;
   if (first !== undefined) {
-    const before = text.slice(0, first.offset).split("\n");
-    const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-    throw new CallgateError("CONFIG_INVALID", `${place}: not valid JSON with comments: ${words(printParseErrorCode(first.error))}`);
+    throw new CallgateError("CONFIG_INVALID", `${placeIn(text, first.offset, file)}: not valid JSON with comments: ${words(printParseErrorCode(first.error))}`);
   }
   return value;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new CallgateError("CONFIG_INVALID", `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** Deeper than any configuration is; the parser would call itself as deep. */
+const maxConfigDepth = 100;
+
+/**
+ * Of a key that is there twice the last would count and the first be as if it were not: a rule that denies would be gone
+ * without a word. `__proto__` would not be a key at all.
+ */
+function refuseUnclearKeys(text: string, file: string): void {
+  const open: Set<string>[] = [];
+  const refuse = (offset: number, why: string): never => {
+    throw new CallgateError("CONFIG_INVALID", `${placeIn(text, offset, file)}: ${why}`);
+  };
+  const enter = (offset: number): void => {
+    if (open.push(new Set()) > maxConfigDepth) refuse(offset, `nested deeper than ${maxConfigDepth}`);
+  };
+  const leave = (): void => void open.pop();
+  visit(text, {
+    onObjectBegin: enter,
+    onArrayBegin: enter,
+    onObjectEnd: leave,
+    onArrayEnd: leave,
+    onObjectProperty(key, offset) {
+      if (key === "__proto__") refuse(offset, "no key can be called __proto__");
+      if (open.at(-1)?.has(key) === true) refuse(offset, `the key "${key}" is there twice in one object; put both into one`);
+      open.at(-1)?.add(key);
+    },
+  });
+}
+
+function placeIn(text: string, offset: number, file: string): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
 /** `CommaExpected` → `comma expected`. */

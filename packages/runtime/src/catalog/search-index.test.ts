@@ -75,6 +75,13 @@ describe("createSearchIndex", () => {
     expect([index.search(""), index.search("the of"), index.search("qqqqqq"), index.search("__proto__ constructor")]).toEqual([[], [], [], []]);
   });
 
+  // A word of this length was compared letter by letter with a matrix of its square: gigabytes, and the host stood still.
+  test("a query of any length costs what a short one does", () => {
+    const index = createSearchIndex([row("a_thing")]);
+    expect(index.search("x".repeat(1_000_000))).toEqual([]);
+    expect(index.search(`thing ${"x".repeat(1_000_000)}`).map(({ name }) => name)).toEqual(["a_thing"]);
+  });
+
   test.skipIf(!existsSync(sets)).each(Object.entries(plainBm25))("ranks %s at least as well as a plain BM25 (nDCG@10 %d; skipped without ../shared/data/retrieval)", (set, floor) => {
     const index = createSearchIndex(readRows<ToolRow>(set, "tools.jsonl").map(searchable));
     const queries = readRows<QueryRow>(set, "queries.jsonl");
@@ -82,7 +89,7 @@ describe("createSearchIndex", () => {
     const mean = Math.round((10 * total) / queries.length) / 10;
     console.info(`search ${set}: nDCG@10 ${mean} (plain BM25 ${floor})`);
     expect(mean).toBeGreaterThanOrEqual(floor);
-  });
+  }, 300_000);
 });
 
 describe("words", () => {
@@ -91,5 +98,11 @@ describe("words", () => {
     expect(words("Get the user's 3 categories, with addresses")).toEqual(["get", "user", "3", "category", "addresse"]);
     expect(words("必应搜索")).toEqual(["必应", "应搜", "搜索"]);
     expect(words("Straße ÉCOLE")).toEqual(["straße", "école"]);
+  });
+
+  test("leaves links out, and reads a text of nothing but their openings once", () => {
+    expect(words("see [the page](https://a.example/b_(c)) and [that](local file)")).toEqual(["see", "page"]);
+    // Read from every opening to the end, this would take hours.
+    expect(words("](".repeat(500_000))).toEqual([]);
   });
 });

@@ -27,6 +27,9 @@ const weights = { name: 6, title: 4, whenToUse: 4, tags: 4, description: 2, name
 /** The usual k 1.5 and b 0.75, for texts counted twice; d 0 is BM25 without the plus, which favours long descriptions. */
 const bm25 = { k: 3, b: 0.75, d: 0 };
 
+/** What of a query is looked at: likeness costs the square of a word's length, and programs and clients write queries. */
+const maxQueryChars = 1_000;
+
 /** Schemas are read this deep for parameter names. */
 const maxParameterDepth = 3;
 
@@ -44,7 +47,7 @@ export function createSearchIndex(tools: readonly SearchableTool[]): SearchIndex
   const byStem = Map.groupBy(known, (term) => stemmer(term));
   return {
     search(query) {
-      const terms = [...new Set(words(query))];
+      const terms = [...new Set(words(query.slice(0, maxQueryChars)))];
       const found = new Set(terms.flatMap((term) => (known.has(term) ? [term] : (byStem.get(stemmer(term)) ?? []))));
       // Likeness only where nothing else is left: in a longer query it would add noise for every name the catalog lacks.
       const fuzzy = found.size === 0 ? 0.2 : false;
@@ -119,10 +122,11 @@ const functionWords: ReadonlySet<string> = new Set(
 
 /**
  * Words of a text without its links: split at everything that is no letter or digit and at `camelCase` humps, lower case, English plurals
- * made singular, function words left out. Scripts without spaces give pairs of characters.
+ * made singular, function words left out. Scripts without spaces give pairs of characters. Linear: a link's target ends at
+ * the next parenthesis of either kind, or a text of nothing but openings would be read from each of them to its end.
  */
 export function words(text: string): string[] {
-  const plain = text.normalize("NFKC").replace(/https?:\/\/\S+|\]\([^)]*\)/g, " ").replace(/['’](?:s|t|re|ve|ll|d|m)\b/gi, " ");
+  const plain = text.normalize("NFKC").replace(/https?:\/\/\S+|\]\([^()]*\)/g, " ").replace(/['’](?:s|t|re|ve|ll|d|m)\b/gi, " ");
   // Two small letters at least, or `PDFs` and `OAuth` would fall apart.
   const split = plain.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu})(\p{Lu}\p{Ll}{2,})/gu, "$1 $2");
   const runs = split.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -49,20 +49,27 @@ export const get = defineTool({
 });
 `;
 
-/** `callgate init`: writes what is not there yet, never over anything, and trusts the folder it wrote. */
+/**
+ * `callgate init`: writes what is not there yet, never over anything. The folder is trusted when all that would be loaded of
+ * it was written just now; what somebody else put there (a clone, an unpacked archive) is for a person to look at first.
+ */
 export function initCommand(context: CommandContext): Promise<ExitCode> {
   const folder = process.cwd();
+  const { terminal, trust, options } = context;
   const existing = findConfigFile(folder);
-  const written: string[] = [];
-  if (existing === undefined || dirname(existing) !== folder) written.push(write(join(folder, "callgate.jsonc"), config));
-  if (!existsSync(join(folder, "tools"))) written.push(write(join(folder, "tools", "notes.ts"), tools));
-  context.trust.add(folder);
+  const hasConfig = existing !== undefined && dirname(existing) === folder;
+  const hasTools = existsSync(join(folder, "tools"));
+  const written = [...(hasConfig ? [] : [write(join(folder, "callgate.jsonc"), config)]), ...(hasTools ? [] : [write(join(folder, "tools", "notes.ts"), tools)])];
+  if (!hasConfig && !hasTools) trust.add(folder);
+  const trusted = trust.has(folder);
   const names = written.map((file) => relative(folder, file));
-  if (context.options.json === true) context.terminal.out(`${JSON.stringify({ folder, written: names })}\n`);
+  if (options.json === true) terminal.out(`${JSON.stringify({ folder, written: names, trusted })}\n`);
   else {
-    for (const name of names) context.terminal.out(`wrote ${name}\n`);
-    if (names.length === 0) context.terminal.out("everything is there already; nothing was written\n");
-    context.terminal.err("This folder is trusted now. Next:\n  callgate search\n  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n  callgate mcp      (in your MCP client's configuration)\n");
+    for (const name of names) terminal.out(`wrote ${name}\n`);
+    if (names.length === 0) terminal.out("everything is there already; nothing was written\n");
+    const found = [...(hasConfig ? ["a configuration"] : []), ...(hasTools ? ["tools"] : [])].join(" and ");
+    const first = trusted ? "This folder is trusted. Next:" : `This folder held ${found} before, so it is not trusted yet and nothing of it is loaded. Look at it, then:\n  callgate trust`;
+    terminal.err(`${first}\n  callgate search\n${hasTools ? "" : "  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n"}  callgate mcp      (in your MCP client's configuration)\n`);
   }
   return Promise.resolve(exitCodes.ok);
 }

@@ -170,10 +170,12 @@ export async function readCommand(
     const { terminal } = context;
     switch (result.kind) {
       case "error":
-        terminal.err(`${result.error.message}\n`);
+        if (context.options.json === true) terminal.out(`${JSON.stringify({ status: "failed", error: modelView(result.error) })}\n`);
+        else terminal.err(`${terminal.colors.red("error")} ${result.error.code}: ${visible(result.error.message)}\n`);
         return exitCodeOfError(result.error);
       case "artifact":
-        process.stdout.write(result.bytes);
+        if (context.options.json === true) terminal.out(`${JSON.stringify({ name: result.name, mimeType: result.mimeType, sizeBytes: result.bytes.length, base64: Buffer.from(result.bytes).toString("base64") })}\n`);
+        else process.stdout.write(result.bytes);
         return exitCodes.ok;
       case "value": {
         const { value, ...place } = result;
