@@ -29,7 +29,7 @@ export const toolHandlers: Handlers = {
 function search({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal }: GateRequest): Answer {
   const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }) });
   if (hits.length === 0) {
-    const names = gate.namespaces({ principal }).map((view) => view.namespace);
+    const names = gate.namespaces({ principal }).flatMap(({ namespace, toolCount }) => (toolCount > 0 ? [namespace] : []));
     return { text: `No tool matches "${query}". Namespaces: ${names.join(", ") || "none"}. Try other words, or one of these as namespace.`, structured: { tools: [] } };
   }
   switch (detail) {

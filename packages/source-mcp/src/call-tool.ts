@@ -74,10 +74,11 @@ function requestError(error: unknown, request: CallToolRequest, connection: Conn
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
     return new ToolError({ code: "TOOL_FAILED", message: `The server's answer is no valid result: ${error.message.slice(0, 300)}`, cause: error });
   }
+  // What an unknown effect means is said by the broker, which knows the tool's effect.
   const how = connection.trace.ended() ?? "it closed the connection";
   return new ToolError({
     code: "SOURCE_UNAVAILABLE",
-    message: `The MCP server "${request.connector.namespace}" was lost during the call: ${how}. ${isRead ? "It is started again at the next call" : "Whether the call took effect is unknown; find out before you call again"}`,
+    message: `The MCP server "${request.connector.namespace}" was lost during the call: ${how}${isRead ? ". It is started again at the next call" : ""}`,
     retryable: isRead,
     cause: error,
   });

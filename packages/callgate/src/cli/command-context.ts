@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { CallgateError } from "@callgate/contract";
 import type { Approver, Gate } from "@callgate/contract";
 import type { SandboxConfig } from "../config/config-schema.ts";
@@ -32,6 +33,8 @@ interface GateUse {
   readonly launcher?: SandboxConfig["launcher"];
   /** Who is asked, where it is not the person at this terminal. */
   readonly approver?: Approver;
+  /** How long sources are waited for before `use`. Default: until each has answered or failed. */
+  readonly readyWithinMs?: number;
   /** The sources whose problems matter to the command, by namespace or the tools it names; "told" where it tells all itself. Default: all. */
   readonly about?: readonly string[] | "told";
 }
@@ -95,7 +98,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       });
       try {
         // A command about no source does not wait for any.
-        if (how.about?.length !== 0) await gate.ready();
+        if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs);
         for (const problem of problemsToTell(gate, how.about)) terminal.err(`${terminal.colors.yellow("note")} ${firstLine(problem)}\n`);
         view = options.json === true ? createLiveView(gate, { ...terminal, interactive: false }) : createLiveView(gate, terminal);
         return await use(gate, view);
@@ -105,6 +108,13 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       }
     },
   };
+}
+
+async function readyWithin(gate: Gate, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return await gate.ready();
+  const waited = new AbortController();
+  await Promise.race([gate.ready(), setTimeout(ms, undefined, { signal: waited.signal }).catch(() => undefined)]);
+  waited.abort();
 }
 
 /** What is no source's matter, such as the journal's, concerns every command. */

@@ -8,6 +8,8 @@ export type Colors = ReturnType<typeof picocolors.createColors>;
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** A value of a program or tool to `out`: as it is for a pipe or file, and harmless (`visible`) where a person's terminal would obey it. */
+  value(text: string): void;
   /** True when a person watches `err`. */
   readonly interactive: boolean;
   readonly colors: Colors;
@@ -25,6 +27,7 @@ export function processTerminal(): Terminal {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    value: (text) => void process.stdout.write(process.stdout.isTTY ? visible(text) : text),
     // A terminal that does not know its size (0 columns) cannot be drawn over: a spinner would take a line for endless many.
     interactive: process.stderr.isTTY && process.stderr.columns > 0 && process.env["CI"] === undefined,
     colors: picocolors.createColors(colorful(process.stderr)),

@@ -27,7 +27,7 @@ export async function callCommand(
       const rest = outcome.kind === "ok" ? valueJson(result.shaped) : { error: outcome.error };
       context.terminal.out(`${JSON.stringify({ outcome: kind, effectStatus, ...rest, artifacts: result.artifacts, callId: result.callId, runId: result.runId })}\n`);
     } else if (result.shaped !== undefined) {
-      context.terminal.out(renderValue(result.shaped));
+      context.terminal.value(renderValue(result.shaped));
     }
     if (outcome.kind === "ok") return exitCodes.ok;
     if (context.options.json !== true && !context.terminal.interactive) {

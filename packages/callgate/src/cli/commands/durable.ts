@@ -19,7 +19,7 @@ function printRun(result: RunResult, { options, terminal }: CommandContext): Exi
   if (options.json === true) terminal.out(`${JSON.stringify(runJson(result))}\n`);
   else {
     for (const line of result.text) terminal.out(`${line}\n`);
-    if (result.value !== undefined) terminal.out(renderValue(result.value));
+    if (result.value !== undefined) terminal.value(renderValue(result.value));
     terminal.err(renderReport(result, terminal, false));
   }
   return exitCodeOfRun(result);

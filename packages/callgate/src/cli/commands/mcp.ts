@@ -39,7 +39,8 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       }
     },
     // A person at the terminal that started a server is not who its clients' calls should ask.
-    { interactive: false, warm: true },
+    // Clients give a server some seconds to answer their first request: one slow source must not cost them all the others.
+    { interactive: false, warm: true, readyWithinMs: 3_000 },
   );
 }
 

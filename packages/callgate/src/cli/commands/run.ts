@@ -47,7 +47,7 @@ export function printRun(result: RunResult, { options, terminal }: Pick<CommandC
   if (options.json === true) terminal.out(`${JSON.stringify(runJson(result))}\n`);
   else {
     for (const line of result.text) terminal.out(`${line}\n`);
-    if (result.value !== undefined && !isNothing(result.value)) terminal.out(renderValue(result.value));
+    if (result.value !== undefined && !isNothing(result.value)) terminal.value(renderValue(result.value));
     terminal.err(renderReport(result, terminal, live));
   }
   return exitCodeOfRun(result);

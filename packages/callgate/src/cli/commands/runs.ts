@@ -179,7 +179,7 @@ export async function readCommand(
         return exitCodes.ok;
       case "value": {
         const { value, ...place } = result;
-        terminal.out(context.options.json === true ? `${JSON.stringify({ ...place, value: modelView(value) })}\n` : `${typeof value === "string" ? value : JSON.stringify(modelView(value), undefined, 2)}\n`);
+        terminal.value(context.options.json === true ? `${JSON.stringify({ ...place, value: modelView(value) })}\n` : `${typeof value === "string" ? value : JSON.stringify(modelView(value), undefined, 2)}\n`);
         if (result.nextOffset !== undefined && context.options.json !== true) terminal.err(`more: --offset ${result.nextOffset}\n`);
         return exitCodes.ok;
       }
