@@ -12,7 +12,7 @@ const timeout = 600_000;
 
 /** A trusted project whose writes are allowed, and the command in it. */
 function project(journal: object, env: Readonly<Record<string, string>> = {}) {
-  const { root, folder, env: own } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ allow: "*" }], suspendAfterMs: 0, leaseMs: 5000, journal }) }, env);
+  const { root, folder, env: own } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ allow: "*" }], suspendAfterMs: 0, journal }) }, env);
   const children: ChildProcess[] = [];
   onTestFinished(async () => {
     for (const child of children) child.kill("SIGKILL");
