@@ -169,7 +169,11 @@ function descendants(root: number): number[] {
   const found: number[] = [];
   for (const queue = [root]; queue.length > 0; ) {
     const parent = queue.shift();
-    for (const [pid, above] of parents) if (above === parent) found.push(pid), queue.push(pid);
+    for (const [pid, above] of parents) {
+      if (above !== parent) continue;
+      found.push(pid);
+      queue.push(pid);
+    }
   }
   return found;
 }
