@@ -53,7 +53,7 @@ describe.skipIf(probe.kind !== "ready")(`createCodeExecutor, in bubblewrap${why}
     const result = await run(sh("echo before"), { language: "cobol", code: "x" }, sh("echo after"));
     expect(result).toMatchObject({ exitCode: 1, stdout: "before\n", notRun: 1, blocks: [{}, { status: "rejected", error: { code: "UNKNOWN_LANGUAGE" } }] });
     expect(result.text).toContain("unknown language cobol; there are python (py, python3");
-    expect(executor.languages).toEqual(["python", "shell", "javascript", "typescript"]);
+    expect(executor.languages).toEqual(["python", "shell", "javascript", "typescript", "node"]);
     expect(executor.prompt).toContain("shell (bash, sh)");
   });
 

@@ -5,6 +5,7 @@ import type { BlockExecutor } from "@callgate/runtime/executor";
 import { createCallgate, definedLimits } from "../create-callgate.ts";
 import type { CallgateOptions } from "../create-callgate.ts";
 import { completePrincipal } from "../principal-input.ts";
+import { registeredLanguages } from "../program-languages.ts";
 import { guestUserOf } from "../sandbox-driver.ts";
 import { createExecutorFolders } from "./executor-folders.ts";
 import type { ExecutorFolders } from "./executor-folders.ts";
@@ -20,7 +21,7 @@ export interface CodeExecutorOptions extends CallgateOptions {
   readonly workDir?: string;
   /** Wall time of one block. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Languages that are taken, by any of their names. Default: python, shell, javascript, typescript. */
+  /** Languages that are taken, by any of their names. Default: python, shell, javascript, typescript, node, and those of `sandbox.languages`. */
   readonly languages?: readonly string[];
   /** The language of Markdown blocks that name none. Default: such blocks are left out. */
   readonly unlabelled?: string;
@@ -43,12 +44,13 @@ export interface CodeExecutor extends BlockExecutor, AsyncDisposable {
   close(): Promise<void>;
 }
 
-const defaultLanguages: readonly ProgramLanguage[] = ["python", "shell", "javascript", "typescript"];
+const ownLanguages: readonly ProgramLanguage[] = ["python", "shell", "javascript", "typescript", "node"];
 /** Where guests have the folders. The first is the working folder of every process sandbox. */
 const inGuest = { work: "/workspace", modules: "/functions" } as const;
 
 /**
- * Opens an executor: Python and shell in process sandboxes, JavaScript and TypeScript in the embedded one.
+ * Opens an executor: Python, shell, Node and languages by command in process sandboxes, JavaScript and TypeScript in the
+ * embedded one.
  *
  * Errors: those of `createCallgate`; CONFIG_INVALID for a wrong option, a working folder that cannot be used, or functions
  * that cannot be loaded. After an error nothing is left open.
@@ -56,8 +58,9 @@ const inGuest = { work: "/workspace", modules: "/functions" } as const;
 export async function createCodeExecutor(options: CodeExecutorOptions = {}): Promise<CodeExecutor> {
   const { workDir, timeoutMs = 60_000, functions, onProblem = () => undefined, ...gateOptions } = options;
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) throw new CallgateError("CONFIG_INVALID", `timeoutMs must be a whole number of milliseconds from 1, not ${String(timeoutMs)}`);
-  const languages = (options.languages ?? defaultLanguages).map((name) => known(name, "languages"));
-  const unlabelled = options.unlabelled === undefined ? undefined : known(options.unlabelled, "unlabelled");
+  const all = allLanguages(options);
+  const languages = (options.languages ?? all).map((name) => known(name, "languages", all));
+  const unlabelled = options.unlabelled === undefined ? undefined : known(options.unlabelled, "unlabelled", all);
   const folders = createExecutorFolders({
     workDir,
     folder: options.folder ?? process.cwd(),
@@ -79,9 +82,15 @@ export async function createCodeExecutor(options: CodeExecutorOptions = {}): Pro
   }
 }
 
-function known(name: string, where: string): ProgramLanguage {
-  const language = languageOf(name, defaultLanguages);
-  if (language === undefined) throw new CallgateError("CONFIG_INVALID", `${where}: unknown language ${name}; there are ${languagesText(defaultLanguages)}`);
+/** What a block can be in here. Deno has no commands and runs no Node. */
+function allLanguages({ sandbox = {} }: CodeExecutorOptions): readonly ProgramLanguage[] {
+  if (sandbox.launcher === "deno") return ownLanguages.filter((language) => language !== "node" && language !== "shell");
+  return [...ownLanguages, ...registeredLanguages(sandbox).map(({ language }) => language)];
+}
+
+function known(name: string, where: string, all: readonly ProgramLanguage[]): ProgramLanguage {
+  const language = languageOf(name, all);
+  if (language === undefined) throw new CallgateError("CONFIG_INVALID", `${where}: unknown language ${name}; there are ${languagesText(all)}`);
   return language;
 }
 

@@ -103,13 +103,13 @@ interface Executing {
 type ArtifactNews = (artifacts: RunResult["artifacts"], language: ProgramLanguage) => RunResult["artifacts"];
 
 /**
- * Shells bring back all that is in `out/`, and in a folder that lasts that is what earlier blocks made, too. Python's guest
- * looks itself, and may draw the same picture twice.
+ * Shells bring back all that is in `out/`, and in a folder that lasts that is what earlier blocks made, too. The guests of Python
+ * and Node look themselves, and may draw the same picture twice.
  */
 function createArtifactNews(): ArtifactNews {
   const seen = new Map<string, string>();
   return (artifacts, language) => {
-    const fresh = language === "python" ? artifacts : artifacts.filter(({ name, digest }) => seen.get(name) !== digest);
+    const fresh = language === "python" || language === "node" ? artifacts : artifacts.filter(({ name, digest }) => seen.get(name) !== digest);
     for (const { name, digest } of artifacts) seen.set(name, digest);
     return fresh;
   };
