@@ -3,10 +3,10 @@ import type { GuestExit } from "../launcher/launcher.ts";
 import { createOutputCapture } from "../output/output-capture.ts";
 import { createReportFilter } from "../output/memory-report.ts";
 import { createGuestCalls } from "./guest-calls.ts";
-import { deathEnd, exitEnd, limitEnd, missingEnd, unfinishedEnd } from "./guest-end.ts";
+import { deathEnd, limitEnd, unfinishedEnd } from "./guest-end.ts";
 import { brokenEnd, createHearing, sendJob, slackOf, unstartedEnd } from "./guest-hearing.ts";
 import type { ArtifactBounds } from "./artifact-bounds.ts";
-import { createPlainHearing } from "./plain-hearing.ts";
+import { hearPlainProgram } from "./plain-program.ts";
 import type { StartedGuest } from "./started-guest.ts";
 import { watchUse } from "./watch-use.ts";
 import type { UseWatch } from "./watch-use.ts";
@@ -18,9 +18,6 @@ export interface RunGuestOptions {
   readonly acquire: () => Promise<StartedGuest>;
   readonly artifacts: ArtifactBounds;
 }
-
-/** A plain program's children may hold its output open; they are not waited for longer. What brings its own output may be slow on a busy machine. */
-const drainMs = 500;
 
 /** Runs one program in a guest of its own, which is ended with it. */
 export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): GuestRun {
@@ -54,15 +51,15 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
     const started = (guest = await acquire());
     const problem = await started.ready;
     const report = createReportFilter(started.language.memoryReport);
-    const plain = createPlainHearing({ artifacts, file: (file) => end === undefined && hear(file), note: (text) => capture.stream(2, text), ended: (code) => whenDrained(started, () => finish(exitEnd(code))), missing: () => finish(missingEnd(started.language)) });
+    const plain = hearPlainProgram(started, { artifacts, file: (file) => end === undefined && hear(file), tell: (stream, bytes) => capture.stream(stream, bytes), finish });
     started.listen({
       frame: (frame) => (frame.kind === "stream" || end === undefined) && hear(frame),
-      control: (bytes) => plain.push(bytes),
-      stream: (stream, bytes) => capture.stream(stream, stream === 2 ? report.pass(bytes) : bytes),
+      control: (bytes) => plain.control(bytes),
+      stream: (stream, bytes) => plain.stream(stream, stream === 2 ? report.pass(bytes) : bytes),
       connection: (connection) => host.onOutput([{ kind: "connection", connection }]),
       broken: (message) => finish(brokenEnd(message)),
     });
-    const died = (exit: GuestExit): void => finish((started.language.kind === "plain" ? unfinishedEnd : deathEnd)({ ...exit, outOfMemory: exit.outOfMemory || report.isSeen }, { limits, cpuMs: watch?.cpuMs ?? 0 }));
+    const died = (exit: GuestExit): void => finish(plain.end ?? (started.language.kind === "plain" ? unfinishedEnd : deathEnd)({ ...exit, outOfMemory: exit.outOfMemory || report.isSeen }, { limits, cpuMs: watch?.cpuMs ?? 0 }));
     started.gone.then(died, () => undefined).then(settle, () => undefined);
     if (end !== undefined) return started.kill();
     if (problem !== undefined) return finish({ kind: "crashed", ...problem });
@@ -88,9 +85,4 @@ export function runInGuest({ job, host, acquire, artifacts }: RunGuestOptions): 
       }
     },
   };
-}
-
-function whenDrained(guest: StartedGuest, then: () => void): void {
-  const late = setTimeout(then, drainMs);
-  guest.drained.then(then, () => undefined).finally(() => clearTimeout(late)).catch(() => undefined);
 }

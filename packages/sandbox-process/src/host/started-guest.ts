@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { guestProtocolVersion } from "@callgate/contract";
 import type { GuestConnection } from "@callgate/contract";
 import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
@@ -39,6 +40,8 @@ export interface StartedGuest {
   readonly isGone: boolean;
   /** Never rejects. Resolves when it was told to end, or ended. */
   readonly ending: Promise<void>;
+  /** What both streams get when a plain program has ended. */
+  readonly mark: string;
   /** Resolves when descriptors 1 and 2 are closed by everyone. */
   readonly drained: Promise<void>;
   listen(ears: GuestEars): void;
@@ -73,8 +76,9 @@ export interface StartOptions {
 
 /** Starts an interpreter. Throws what the launcher throws. */
 export function startGuest({ launcher, language, bounds, mounts, environment, artifacts, isSession = false }: StartOptions): StartedGuest {
+  const mark = randomBytes(12).toString("hex");
   const launched = launcher.launch({
-    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, ...artifacts, isSession }),
+    command: launchCommand(language, { memoryMiB: bounds.memoryMiB, ...artifacts, isSession, mark }),
     language: language.language,
     ...(language.guestFile === undefined ? {} : { guestFile: language.guestFile }),
     ...(language.program === undefined ? {} : { program: language.program }),
@@ -118,6 +122,7 @@ export function startGuest({ launcher, language, bounds, mounts, environment, ar
     get isGone() {
       return isGone;
     },
+    mark,
     drained: Promise.all(streamEnds).then(() => undefined),
     listen(hearing) {
       ears = hearing;
@@ -142,12 +147,15 @@ function closed(stream: NodeJS.ReadableStream): Promise<void> {
   return new Promise((resolve) => stream.once("close", () => resolve()));
 }
 
+/** A machine under load was seen to take a second to hand over what was written. */
+const stuckMs = 5_000;
+
 /** Everybody who could write is dead, so the streams end by themselves; a stuck one is not waited for. */
 async function goneWhen(exited: Promise<GuestExit>, streams: readonly Promise<void>[]): Promise<GuestExit> {
   const exit = await exited;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, 250);
+    timer = setTimeout(resolve, stuckMs);
   });
   await Promise.race([Promise.all(streams), late]);
   clearTimeout(timer);

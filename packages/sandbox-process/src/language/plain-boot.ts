@@ -34,16 +34,18 @@ const markOldFiles = [
 /**
  * Runs a plain program: a command in whose arguments `{file}` stands for the program's file. The text comes on descriptor 3
  * and ends with it; output goes through `cat`, because what Node gives a child are sockets, which a program cannot open
- * again as /dev/stdout. Descriptor 4 gets the exit code, then the regular files of `out/` as far as the bound goes, then
- * `end`: see docs/reference/guest-protocol.md. The text is no file of the working folder, which may be a user's. A command that is not there is said instead of an exit code.
+ * again as /dev/stdout. After the program's own, both streams get the mark: what came before it is all there is. Descriptor
+ * 4 gets the exit code, then the regular files of `out/` as far as the bound goes, then `end`: see
+ * docs/reference/guest-protocol.md. The text is no file of the working folder, which may be a user's. A command that is not
+ * there is said instead of an exit code.
  */
 const plainBoot = [
-  'file="${TMPDIR:-.}/$1"; left="$2"; most="$3"; shift 3; mkdir -p out; cat <&3 >"$file" || exit 126; slot="{file}"',
+  'file="${TMPDIR:-.}/$1"; left="$2"; most="$3"; mark="$4"; shift 4; mkdir -p out; cat <&3 >"$file" || exit 126; slot="{file}"',
   'command -v "$1" >/dev/null 2>&1 || { echo missing >&4; exit 127; }',
   'for part do shift; filled=; while case $part in *"$slot"*) :;; *) false;; esac; do filled="$filled${part%%"$slot"*}$file"; part="${part#*"$slot"}"; done; set -- "$@" "$filled$part"; done',
   markOldFiles,
   `files() { ${filesCommand({ bytes: '"$left"', files: '"$most"' }, '${only:+"$only" "$since"}')}; }`,
-  '{ { { "$@" 3<&- 4>&- 7>&- </dev/null; { echo "$?"; files; echo end; } >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }',
+  '{ { { "$@" 3<&- 4>&- 7>&- </dev/null; code=$?; printf "\\0%s\\0" "$mark"; printf "\\0%s\\0" "$mark" >&2; { echo "$code"; files; echo end; } >&4; } 2>&1 >&7 | cat >&2; } 7>&1 | cat; }',
 ].join("\n");
 
 /**
@@ -83,10 +85,10 @@ export function shellBlock(text: string, mark: string, { artifactMiB, artifacts 
 }
 
 /** The command that a launcher starts for a language. */
-export function launchCommand({ kind, command, extension }: GuestLanguage, bounds: ArtifactBounds & { readonly memoryMiB: number; readonly isSession: boolean }): readonly string[] {
+export function launchCommand({ kind, command, extension }: GuestLanguage, bounds: ArtifactBounds & { readonly memoryMiB: number; readonly isSession: boolean; /** What a plain program's output is followed by. */ readonly mark: string }): readonly string[] {
   const filled = command.map((part) => part.replaceAll("{memoryMiB}", `${bounds.memoryMiB}`));
   const whole = kind === "framed" || filled.some((part) => part.includes("{file}")) ? filled : [...filled, "{file}"];
   if (kind === "framed") return whole;
   if (bounds.isSession) return ["/bin/sh", "-c", shellSessionBoot];
-  return ["/bin/sh", "-c", plainBoot, "sh", `program.${extension ?? "txt"}`, `${bounds.artifactMiB * 1024 * 1024}`, `${bounds.artifacts}`, ...whole];
+  return ["/bin/sh", "-c", plainBoot, "sh", `program.${extension ?? "txt"}`, `${bounds.artifactMiB * 1024 * 1024}`, `${bounds.artifacts}`, bounds.mark, ...whole];
 }
