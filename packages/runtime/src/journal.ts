@@ -5,6 +5,7 @@ export { createFileBlobs } from "./journal/file-blobs.ts";
 export type { FileBlobs, FileBlobsOptions } from "./journal/file-blobs.ts";
 export { createSqliteJournal, defaultJournalLimits } from "./journal/sqlite-journal.ts";
 export type { JournalLimits, SqliteJournal, SqliteJournalOptions } from "./journal/sqlite-journal.ts";
+export { makePrivateFolder } from "./lib/make-private-folder.ts";
 export { createMasterKey, openMasterKey } from "./secrets/master-key.ts";
 export type { MasterKey } from "./secrets/master-key.ts";
 export { createRedactor } from "./secrets/redactor.ts";

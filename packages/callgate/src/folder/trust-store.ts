@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { CallgateError } from "@callgate/contract";
+import { makePrivateFolder } from "@callgate/runtime/journal";
 import { z } from "zod";
 
 const trustFile = z.strictObject({ folders: z.array(z.strictObject({ path: z.string(), trustedAt: z.string() })) });
@@ -25,7 +26,7 @@ export function createTrustStore(stateFolder: string, now: () => Date = () => ne
   const file = join(stateFolder, "trust.json");
   const read = () => readTrust(file);
   const write = (folders: z.infer<typeof trustFile>["folders"]) => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(file));
     const draft = `${file}.${process.pid}.tmp`;
     writeFileSync(draft, `${JSON.stringify({ folders }, undefined, 2)}\n`, { mode: 0o600 });
     renameSync(draft, file);

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CallgateError } from "@callgate/contract";
+import { makePrivateFolder } from "@callgate/runtime/journal";
 import { z } from "zod";
 
 const recordShape = z.object({
@@ -44,7 +45,7 @@ export function createSessionRecords(stateFolder: string): SessionRecords {
   const folder = join(stateFolder, "sessions");
   const fileOf = (sessionId: string, ending: string): string => join(folder, `${sessionId}.${ending}`);
   const prepare = (): void => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     chmodSync(folder, 0o700);
   };
 

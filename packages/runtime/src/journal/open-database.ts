@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
+import { makePrivateFolder } from "../lib/make-private-folder.ts";
 import { findLockHolder } from "./lock-holder.ts";
 import { applicationId, migrations } from "./schema.ts";
 import { isBusy, isCorrupt, toJournalError } from "./sqlite-error.ts";
@@ -51,9 +52,10 @@ export function openDatabase(options: OpenOptions): OpenedDatabase {
 /** Only its owner may read a journal. SQLite gives the files beside it the same mode. */
 function createFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
+    if (CallgateError.is(error)) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new CallgateError(
       "JOURNAL_UNAVAILABLE",

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { chmod, link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { chmod, link, open, readFile, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CallgateError } from "@callgate/contract";
+import { makePrivateFolder } from "../lib/make-private-folder.ts";
 import { createSealedBox } from "./sealed-box.ts";
 import type { SealedBox } from "./sealed-box.ts";
 
@@ -69,7 +70,7 @@ async function readKey(path: string): Promise<Buffer | undefined> {
 
 /** False when another process was first. `link` is the atomic step: it never replaces a file. */
 async function writeKey(path: string, key: Buffer): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(path));
   const staged = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   const file = await open(staged, "wx", 0o600);
   try {

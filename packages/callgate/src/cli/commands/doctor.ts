@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import type { Gate } from "@callgate/contract";
+import { makePrivateFolder } from "@callgate/runtime/journal";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -47,7 +48,7 @@ function nodeVersion(): Finding {
 
 function stateFolder(folder: string): Finding {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     accessSync(folder, constants.W_OK);
     return { check: "state folder", state: "ok", found: folder };
   } catch {
