@@ -28,10 +28,12 @@ function fencesOf(file: string, text: string): readonly Fence[] {
 
 const given = `
 import type { GuestHost, GuestJob, SandboxDriver } from "@callgate/contract";
+import type { LaunchedGuest, LaunchSpec } from "@callgate/sandbox-process";
 import type { Gate as GivenGate, Handle, Tool, ToolError as GivenError } from "callgate";
 declare global {
   const gate: GivenGate; const runId: string; const handle: Handle; const program: string; const programFromTheModel: string;
   const getCustomer: Tool; const updateCustomer: Tool; const ToolError: typeof GivenError;
+  function startSomewhere(spec: LaunchSpec): LaunchedGuest;
   const driver: SandboxDriver & Required<Pick<SandboxDriver, "openSession">>; const job: GuestJob; const host: GuestHost;
   // What a program has of itself, for examples that are programs.
   function sleep(until: number | Date): Promise<void>; function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
@@ -42,8 +44,15 @@ const givenModules = `
 declare module "tools" {
   export const documents: typeof import("tools/documents"); export const crm: { find(input: { name: string }): Promise<unknown> };
   export function search(query: string): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
+  export function sleep(until: number | Date): Promise<void>; export function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
 }
 declare module "tools/documents" { export function get_document(input: { id: string }): Promise<DocumentLine>; export type DocumentLine = { id: string } }
+`;
+
+/** A file that the guide tells its reader to write. */
+const givenDriver = `
+import type { SandboxDriver } from "@callgate/contract";
+export declare const createDriver: () => SandboxDriver;
 `;
 
 /** Names that examples import or declare only to show how are used nowhere, and one example may repeat another's. */
@@ -53,7 +62,7 @@ const shownOnly = new Set([6133, 6192, 6196, 2300]);
 function problemsIn(texts: readonly string[]): readonly (readonly string[])[] {
   const folder = resolve("packages/callgate/.guide");
   const names = texts.map((text, index) => join(folder, text.startsWith("declare module") ? `shown-${index}.d.ts` : `shown-${index}.ts`));
-  const sources = new Map([[join(folder, "given.ts"), given], [join(folder, "modules.d.ts"), givenModules], ...names.map((name, index) => [name, name.endsWith(".d.ts") ? (texts[index] ?? "") : `${texts[index]}\nexport {};`] as const)]);
+  const sources = new Map([[join(folder, "given.ts"), given], [join(folder, "modules.d.ts"), givenModules], [join(folder, "my-driver.ts"), givenDriver], ...names.map((name, index) => [name, name.endsWith(".d.ts") ? (texts[index] ?? "") : `${texts[index]}\nexport {};`] as const)]);
   const options: ts.CompilerOptions = { strict: true, noEmit: true, target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, allowImportingTsExtensions: true, skipLibCheck: true, types: ["node"], lib: ["lib.es2024.d.ts", "lib.esnext.disposable.d.ts"] };
   const host = ts.createCompilerHost(options);
   const real = ts.createCompilerHost(options);
