@@ -67,6 +67,7 @@ function problemsIn(texts: readonly string[]): readonly (readonly string[])[] {
   const host = ts.createCompilerHost(options);
   const real = ts.createCompilerHost(options);
   host.fileExists = (name) => sources.has(name) || real.fileExists(name);
+  host.directoryExists = (name) => name === folder || (real.directoryExists?.(name) ?? false);
   host.readFile = (name) => sources.get(name) ?? real.readFile(name);
   host.getSourceFile = (name, target) => {
     const text = sources.get(name);
