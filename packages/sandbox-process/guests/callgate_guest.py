@@ -351,9 +351,11 @@ class Channel:
     def begin(self, block):
         """A program starts. An interrupt of this block that came before it began counts, although its signal did not."""
         self.is_idle = False
+        if block is None:
+            return  # Of a session only; and not every platform can tell whether something is there to be read.
         while self.buffer or select.select([3], [], [], 0)[0]:
             self.take(*self.receive())
-        if block is not None and self.interrupted_block >= block:
+        if self.interrupted_block >= block:
             raise KeyboardInterrupt()
 
     def receive(self):
