@@ -14,7 +14,7 @@ export function makePrivateFolder(path: string): void {
     make(resolve(path));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CallgateError("JOURNAL_UNAVAILABLE", `Cannot use ${path} as a folder for Callgate's own files: ${why}. Nothing was recorded; make it a folder that you may write to, or set another one (XDG_STATE_HOME, stateFolder)`, { cause: error, details: { path } });
+    throw new CallgateError("JOURNAL_UNAVAILABLE", `Cannot use ${path} as a folder for Callgate's own files: ${why}. Nothing was recorded; make it a folder that you may write to, or set another state folder (XDG_STATE_HOME, stateFolder)`, { cause: error, details: { path } });
   }
 }
 
