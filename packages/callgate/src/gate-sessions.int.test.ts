@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { createCallgate, defineTool, localPrincipal } from "./index.ts";
+import { noBubblewrap, openCrmGate } from "./fixtures/crm-gate.ts";
+import { localPrincipal } from "./index.ts";
 import type { Gate, RunOptions, RunResult } from "./index.ts";
 
-const probe = await createBubblewrapLauncher().probe();
-const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
+const why = noBubblewrap === undefined ? "" : ` (skipped: ${noBubblewrap})`;
 
 const valueOf = ({ value, error, diagnostics }: RunResult): unknown => (value?.kind === "whole" ? value.value : [error, diagnostics]);
 
@@ -18,26 +13,14 @@ function whenSaid(): { readonly said: Promise<void>; readonly onOutput: NonNulla
   return { said: promise, onOutput: (entries) => entries.some(({ text }) => text.includes("ready")) && resolve() };
 }
 
-describe.skipIf(probe.kind !== "ready")(`sessions, through a gate${why}`, { timeout: 120_000 }, () => {
-  const stateFolder = mkdtempSync(join(tmpdir(), "callgate-sessions-"));
-  const written: unknown[] = [];
+describe.skipIf(noBubblewrap !== undefined)(`sessions, through a gate${why}`, { timeout: 120_000 }, () => {
   let gate: Gate;
+  let written: unknown[];
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    gate = await createCallgate({
-      stateFolder,
-      rules: [{ allow: "crm.*" }],
-      tools: {
-        crm: [
-          defineTool({ name: "get_customer", description: "Reads one customer", effect: "read", input: z.object({ id: z.number() }), output: z.object({ id: z.number(), name: z.string() }), handler: ({ id }) => ({ id, name: "Ada" }) }),
-          defineTool({ name: "rename", description: "Renames a customer", effect: "write", input: z.object({ id: z.number(), name: z.string() }), handler: (args) => { written.push(args); return { done: true }; } }),
-        ],
-      },
-    });
+    ({ gate, written, close } = await openCrmGate());
   });
-  afterAll(async () => {
-    await gate.close();
-    rmSync(stateFolder, { recursive: true, force: true });
-  });
+  afterAll(() => close());
   const block = (session: string, text: string, options: RunOptions = {}): Promise<RunResult> => gate.run(text, { session, ...options });
 
   test.each([

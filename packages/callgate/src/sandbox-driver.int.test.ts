@@ -1,35 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { createCallgate, defineTool } from "./index.ts";
+import { noBubblewrap, openCrmGate } from "./fixtures/crm-gate.ts";
 import type { Gate } from "./index.ts";
 
-const probe = await createBubblewrapLauncher().probe();
-const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
+const why = noBubblewrap === undefined ? "" : ` (skipped: ${noBubblewrap})`;
 
-describe.skipIf(probe.kind !== "ready")(`sandboxDriver, through a gate${why}`, () => {
-  const stateFolder = mkdtempSync(join(tmpdir(), "callgate-sandbox-"));
-  const written: unknown[] = [];
+describe.skipIf(noBubblewrap !== undefined)(`sandboxDriver, through a gate${why}`, () => {
   let gate: Gate;
+  let written: unknown[];
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    gate = await createCallgate({
-      stateFolder,
-      rules: [{ allow: "crm.*" }],
-      tools: {
-        crm: [
-          defineTool({ name: "get_customer", description: "Reads one customer", effect: "read", input: z.object({ id: z.number() }), output: z.object({ id: z.number(), name: z.string() }), handler: ({ id }) => ({ id, name: "Ada" }) }),
-          defineTool({ name: "rename", description: "Renames a customer", effect: "write", input: z.object({ id: z.number(), name: z.string() }), handler: (args) => { written.push(args); return { done: true }; } }),
-        ],
-      },
-    });
+    ({ gate, written, close } = await openCrmGate());
   });
-  afterAll(async () => {
-    await gate.close();
-    rmSync(stateFolder, { recursive: true, force: true });
-  });
+  afterAll(() => close());
   const python = (program: string, options = {}) => gate.run(program, { language: "python", ...options });
 
   test("a Python program calls the same tools through the same broker, and its files come back", async () => {

@@ -2,16 +2,15 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, realpathSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProgramLanguage } from "@callgate/contract";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createProcessDriver } from "./driver.ts";
+import { engineLauncher } from "./fixtures/engine-launcher.ts";
 import { testLaunchers } from "./fixtures/launchers.ts";
 import { noOtherUser, runAsUser } from "./fixtures/run-as-user.ts";
 import { runSource } from "./fixtures/run-source.ts";
-import { startTestEngine, whyNoEngine } from "./fixtures/test-engine.ts";
-import type { TestEngine } from "./fixtures/test-engine.ts";
+import { whyNoEngine } from "./fixtures/test-engine.ts";
 import { pythonLanguage, shellLanguage } from "./language/guest-language.ts";
 import { nodeLanguage } from "./language/node-language.ts";
-import { createContainerLauncher } from "./launcher/container/container-launcher.ts";
 import type { Launcher } from "./launcher/launcher.ts";
 import { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";
 
@@ -189,17 +188,7 @@ for (const kind of ["docker", "podman"] as const) {
   // The two differ in how a guest is started, not in what it sends: the whole check is enough for the second.
   const skip = kind === "podman" && process.env["CALLGATE_CONTAINERS"] !== "all" ? "runs in checks/full/containers.mjs" : whyNoEngine(kind);
   describe.skipIf(skip !== undefined)(`files of hostile programs, in ${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
-    let engine: TestEngine;
-    let launcher: Launcher;
-    beforeAll(async () => {
-      engine = await startTestEngine(kind);
-      launcher = createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image });
-    }, 240_000);
-    afterAll(async () => {
-      await launcher.close?.();
-      await engine.close();
-    }, 240_000);
-    testHostileFiles(["python", "shell"], runIn(() => ({ ...launcher, close: () => Promise.resolve() })));
+    testHostileFiles(["python", "shell"], runIn(engineLauncher(kind)));
   });
 }
 

@@ -4,14 +4,13 @@ import type { AddressInfo } from "node:net";
 import type { GuestConnection, ProgramLanguage } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProcessDriver } from "../driver.ts";
+import { engineLauncher } from "../fixtures/engine-launcher.ts";
 import { testLaunchers } from "../fixtures/launchers.ts";
 import { noOtherUser, runAsUser } from "../fixtures/run-as-user.ts";
 import { runSource } from "../fixtures/run-source.ts";
-import { startTestEngine, whyNoEngine } from "../fixtures/test-engine.ts";
-import type { TestEngine } from "../fixtures/test-engine.ts";
+import { whyNoEngine } from "../fixtures/test-engine.ts";
 import { pythonLanguage, shellLanguage } from "../language/guest-language.ts";
 import { nodeLanguage } from "../language/node-language.ts";
-import { createContainerLauncher } from "../launcher/container/container-launcher.ts";
 import type { Launcher } from "../launcher/launcher.ts";
 import { createUnsafeLocalLauncher } from "../launcher/local/local-launcher.ts";
 import type { NetworkOptions } from "./network-policy.ts";
@@ -127,16 +126,6 @@ describe.skipIf(noUser !== undefined)(`the way out in bubblewrap, as an ordinary
 for (const kind of ["docker", "podman"] as const) {
   const skip = whyNoEngine(kind);
   describe.skipIf(skip !== undefined)(`the way out in ${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
-    let engine: TestEngine;
-    let launcher: Launcher;
-    beforeAll(async () => {
-      engine = await startTestEngine(kind);
-      launcher = createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image });
-    }, 240_000);
-    afterAll(async () => {
-      await launcher.close?.();
-      await engine.close();
-    }, 240_000);
-    testWayOut(["python"], runIn(() => ({ ...launcher, close: () => Promise.resolve() })));
+    testWayOut(["python"], runIn(engineLauncher(kind)));
   });
 }
