@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { CallError, ClaimedRun, Journal, JournalEntry, RunHolder, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
-import { keepLease } from "./keep-lease.ts";
+import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
@@ -33,7 +33,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   async function endCancelled({ run, lease }: ClaimedRun, signal: AbortSignal): Promise<RunResult> {
     const { runId, principal } = run;
     const scope = scopeFor(run, lease);
-    const letGo = keepLease(scope);
+    const letGo = watchLease(scope);
     try {
       const entries = await journal.readEntries(principal.tenant, runId);
       const atMs = clock.now();
@@ -52,7 +52,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   /** Under a lease of its own, so that no other process undoes the same at the same time. */
   async function undoClaimed({ run, lease }: Pick<ClaimedRun, "run" | "lease">, signal: AbortSignal, ...first: readonly JournalEntry[]): Promise<RunResult> {
     const scope = scopeFor(run, lease);
-    const letGo = keepLease(scope);
+    const letGo = watchLease(scope);
     try {
       if (first.length > 0) await journal.append(lease, first, "lazy");
       const compensation = await undoAll(scope, signal);

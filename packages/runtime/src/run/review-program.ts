@@ -1,7 +1,7 @@
 import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, RunError } from "@callgate/contract";
 import type { Operation, Verdict } from "../approval/approvals.ts";
 import { digestOf } from "../lib/digest.ts";
-import { keepLease } from "./keep-lease.ts";
+import { watchLease } from "./watch-lease.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -48,7 +48,7 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, report
 
 /** However long a person takes, the run stays ours. */
 async function ask(scope: RunScope, { signal }: RunRequest, question: ApprovalQuestion): Promise<Verdict> {
-  const release = keepLease(scope);
+  const release = watchLease(scope);
   try {
     return await scope.seams.reviews.ask(question, { signal: AbortSignal.any([signal, scope.fence.signal]) });
   } finally {

@@ -11,7 +11,7 @@ import type { Executed } from "./execute.ts";
 import { finishRun, rejectRun } from "./finish-run.ts";
 import type { FinishOptions } from "./finish-run.ts";
 import { takeUntold } from "./journal-health.ts";
-import { keepLease } from "./keep-lease.ts";
+import { watchLease } from "./watch-lease.ts";
 import { reviewProgram } from "./review-program.ts";
 import type { ReviewEnd } from "./review-program.ts";
 import { recordedJob } from "./recorded-job.ts";
@@ -103,7 +103,7 @@ interface Carrying {
 
 /** Executes a checked program under its lease, and records and tells what came of it. */
 async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunScope, { request, driver, job, report, resumed }: Carrying): Promise<RunResult> {
-  const release = keepLease(scope);
+  const release = watchLease(scope);
   const { suspendAfterMs, leave, onOutput } = request;
   return await seams.live.during(scope, async () => {
     try {

@@ -64,8 +64,12 @@ export function createFrameSplitter(bounds: FrameBounds): { push(chunk: Buffer):
 
 /** A frame for the guest. */
 export function writeFrame(head: object, payload: string | Uint8Array = ""): Buffer {
-  const text = Buffer.from(JSON.stringify(head));
-  const body = typeof payload === "string" ? Buffer.from(payload) : payload;
+  return frameBytes(JSON.stringify(head), typeof payload === "string" ? Buffer.from(payload) : payload);
+}
+
+/** The bytes of a frame whose head is text already. */
+export function frameBytes(head: string, body: Uint8Array): Buffer {
+  const text = Buffer.from(head);
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix.writeUInt32BE(text.length, 0);
   prefix.writeUInt32BE(body.length, 4);

@@ -1,7 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import { CallgateError } from "@callgate/contract";
 import type { RunLimits, SandboxDriver } from "@callgate/contract";
 import { FrameError } from "../frames/frame-splitter.ts";
+import { isSameToken } from "../host/is-same-token.ts";
 import { readBody } from "./read-body.ts";
 import { parseFunctionRequest } from "./function-request.ts";
 import type { FunctionRequest } from "./function-request.ts";
@@ -63,8 +64,7 @@ function bounded({ job, completions }: FunctionRequest, most: Partial<RunLimits>
 }
 
 function isAllowed(request: Request, token: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(request.headers.get("authorization") ?? ""), digest(`Bearer ${token}`));
+  return isSameToken(request.headers.get("authorization") ?? "", `Bearer ${token}`);
 }
 
 function refuse(status: number, message: string): Response {

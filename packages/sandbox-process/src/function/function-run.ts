@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { GuestCompletion, GuestEnd, GuestHost, GuestJob, GuestRun } from "@callgate/contract";
-import { createFrameSplitter, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
+import { createFrameSplitter, frameBytes, FrameError, maxHeadBytes, writeFrame } from "../frames/frame-splitter.ts";
 import type { RawFrame } from "../frames/frame-splitter.ts";
 import { parseGuestFrame, parseHead } from "../frames/guest-frame.ts";
 import type { ArtifactBounds } from "../host/artifact-bounds.ts";
@@ -109,7 +109,7 @@ class FunctionRun {
     if (this.#end !== undefined) return;
     if (digest !== this.#heard.copy().digest("hex")) throw new FrameError("the program did not do the same twice: what it said before is not what it says now");
     for (const raw of createFrameSplitter({ headBytes: maxHeadBytes, payloadBytes: maxFramePayload }).push(frames)) {
-      this.#heard.update(rawBytes(raw));
+      this.#heard.update(frameBytes(raw.head, raw.payload));
       this.#heardFrames += 1;
       if (this.#end === undefined) this.#hear(raw);
     }
@@ -121,12 +121,3 @@ const consoleSlack = 4;
 
 /** As the guest protocol has it. */
 const maxFramePayload = 64 * 1024 * 1024;
-
-/** A frame as it came over the wire. */
-function rawBytes({ head, payload }: RawFrame): Buffer {
-  const text = Buffer.from(head);
-  const prefix = Buffer.alloc(8);
-  prefix.writeUInt32BE(text.length, 0);
-  prefix.writeUInt32BE(payload.length, 4);
-  return Buffer.concat([prefix, text, payload]);
-}

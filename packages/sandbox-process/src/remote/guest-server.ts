@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import type { Duplex } from "node:stream";
 import { CallgateError } from "@callgate/contract";
+import { isSameToken } from "../host/is-same-token.ts";
 import { FrameError } from "../frames/frame-splitter.ts";
 import type { Launcher, Mount } from "../launcher/launcher.ts";
 import { parseGuestOrder } from "./guest-order.ts";
@@ -147,7 +148,7 @@ function refusalOf({ options: { token } }: State, { kind, head }: WireFrame): Re
   if (kind !== "hello") return { code: "VERSION", message: "this is a server of Callgate guests, and what came is not its protocol" };
   const protocol = wholeField(head, "protocol");
   if (protocol !== remoteProtocolVersion) return { code: "VERSION", message: `it speaks version ${remoteProtocolVersion} of the protocol, the client ${protocol}. Install the same version of callgate on both` };
-  if (token === undefined || isSame(token, typeof head["token"] === "string" ? head["token"] : "")) return undefined;
+  if (token === undefined || isSameToken(typeof head["token"] === "string" ? head["token"] : "", token)) return undefined;
   return { code: "WHO", message: "the token is not the server's. Set sandbox.remote.token to what the server was started with" };
 }
 
@@ -212,20 +213,12 @@ function fileFor(folder: string, content: Buffer): URL {
 
 function ownerOf({ head }: WireFrame, socket: Duplex): string {
   const certificate = socket instanceof TLSSocket ? socket.getPeerCertificate().fingerprint256 : undefined;
-  return certificate ?? digest(typeof head["token"] === "string" ? head["token"] : "").toString("hex");
+  return certificate ?? createHash("sha256").update(typeof head["token"] === "string" ? head["token"] : "").digest("hex");
 }
 
 function refuse(wire: Wire, { code, message }: Refused): void {
   wire.send({ k: "refused", code, message });
   wire.end();
-}
-
-function isSame(expected: string, given: string): boolean {
-  return timingSafeEqual(digest(expected), digest(given));
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function pause(ms: number): Promise<void> {

@@ -56,7 +56,7 @@ export async function openSessionCommand(name: string | undefined, options: Open
   return exitCodes.ok;
 }
 
-async function open({ options, folders }: CommandContext, records: SessionRecords, { sessionId, language, folder, options: bounds }: Pick<SessionRecord, "sessionId" | "language" | "folder" | "options">): Promise<SessionView> {
+async function open({ options }: CommandContext, records: SessionRecords, { sessionId, language, folder, options: bounds }: Pick<SessionRecord, "sessionId" | "language" | "folder" | "options">): Promise<SessionView> {
   records.remove(sessionId);
   const record: SessionRecord = { sessionId, language, folder, options: bounds, socket: records.socketFor(sessionId), token: randomBytes(32).toString("hex"), pid: 0, openedAtMs: Date.now() };
   records.write(record);
@@ -70,7 +70,7 @@ async function open({ options, folders }: CommandContext, records: SessionRecord
   try {
     return await startHolder({ args: [...global, "session", "hold", sessionId], log: records.logFor(sessionId), folder });
   } catch (fault) {
-    createSessionRecords(folders.state).remove(sessionId);
+    records.remove(sessionId);
     throw fault;
   }
 }
