@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunResult } from "@callgate/contract";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
@@ -9,6 +11,12 @@ async function open() {
   const { gate } = await createTestGate([write], { defaults: { suspendAfterMs: 0, budgetTokens: 100_000 } });
   onTestFinished(() => gate.close());
   return { gate, done };
+}
+
+/** A run that is resumed before its sleep is over sleeps on. */
+async function whenDue({ waits }: RunResult): Promise<void> {
+  const [wait] = waits ?? [];
+  if (wait?.kind === "timer") await sleep(Math.max(0, wait.untilMs - Date.now()) + 1);
 }
 
 const body = `
@@ -30,6 +38,7 @@ describe("sleep and waitFor of a program, from the module and as globals", () =>
     const { gate, done } = await open();
     const slept = await gate.run(program);
     expect(slept).toMatchObject({ status: "suspended", diagnostics: [], waits: [{ kind: "timer" }] });
+    await whenDue(slept);
     const waiting = await gate.runs.resume(slept.runId);
     expect(waiting).toMatchObject({ status: "suspended", waits: [{ kind: "event", name: "order-paid", occurrence: 0 }] });
     await gate.runs.signal(slept.runId, { name: "order-paid", payload: { n: 7 } });
