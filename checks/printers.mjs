@@ -7,6 +7,7 @@ import { callErrorCodes, callgateErrorCodes, defaultLimits } from "@callgate/con
 import ts from "typescript";
 import { z } from "zod";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
+import { buildProgram } from "../packages/callgate/src/cli/build-program.ts";
 import { modules } from "./module-map.mjs";
 import { hostileGuests, hostileOutput, hostilePrograms } from "./security-table.mjs";
 
@@ -54,11 +55,22 @@ function configTable() {
   return table(["key", "type", "meaning"], describe(JSON.parse(jsonSchema()).properties, ""));
 }
 
-/** Help texts as the command line prints them. */
+/** Help of every command and subcommand that help shows. Asked of the command line itself, so that none can be forgotten. */
 function cliHelp() {
-  const help = (...words) => execFileSync(process.execPath, ["packages/callgate/bin/callgate.mjs", ...words, "--help"], { encoding: "utf8", env: { ...process.env, NO_COLOR: "1", COLUMNS: "100" } }).trimEnd();
-  const commands = ["init", "trust", "run", "exec", "call", "search", "describe", "types", "read", "runs", "runs ls", "runs show", "runs replay", "runs prune", "runs erase", "mcp", "sandbox", "sandbox ls", "sandbox doctor", "sandbox serve", "doctor"];
-  return ["```", help(), "```", ...commands.flatMap((command) => ["", `## callgate ${command}`, "", "```", help(...command.split(" ")), "```"])].join("\n");
+  const program = buildProgram(() => Promise.resolve());
+  const helpText = (command) => {
+    let text = "";
+    command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 80, getOutHasColors: () => false }).outputHelp();
+    return ["```", text.trimEnd(), "```"].join("\n");
+  };
+  const sections = (parent, words) =>
+    parent.createHelp().visibleCommands(parent).filter((command) => command.name() !== "help").flatMap((command) => {
+      const named = [...words, command.name()];
+      if (command.description() === "") throw new Error(`${named.join(" ")} has no description`);
+      for (const argument of command.registeredArguments) if (argument.description === "") throw new Error(`${named.join(" ")}: its argument ${argument.name()} has no description`);
+      return [`## ${named.join(" ")}`, helpText(command), ...sections(command, named)];
+    });
+  return [helpText(program), ...sections(program, ["callgate"])].join("\n\n");
 }
 
 /** The README's program, from the file that is run, and what it really prints. */
