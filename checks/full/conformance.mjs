@@ -1,6 +1,7 @@
 // Holds every language behind every launcher that works here against the one suite of sandbox drivers, and prints what came
 // of it: `node checks/full/conformance.mjs` to standard output, `--write` into docs/conformance.md. `--only TEXT|TEXT` keeps
-// the rows, `--group TEXT` the cases, whose name has a text. A case that fails, fails the check. Containers run in engines of its
+// the rows, `--group TEXT` the cases, whose name has a text. Rows that are not taken stay in the document as they are, each
+// with its own day. A case that fails, fails the check. Containers run in engines of its
 // own, as root, in a temporary folder; remote guests in a server of this process, over TLS on loopback.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createDenoDriver, createPyodideDriver } from "@callgate/sandbox-deno";
@@ -14,6 +15,7 @@ import { startTestEngine, whyNoEngine } from "../../packages/sandbox-process/src
 
 const option = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : "");
 const isWanted = (language, sandbox) => option("--only").split("|").some((part) => `${language}, ${sandbox}`.includes(part));
+if (process.argv.includes("--write") && option("--group") !== "") throw new Error("--write takes whole rows: leave out --group");
 const groups = sandboxDriverGroups.filter(({ name }) => name.includes(option("--group")));
 const languages = [
   { language: "Python", dialect: "cpython", spec: () => pythonLanguage },
@@ -31,19 +33,21 @@ async function containers(kind) {
   if (reason !== undefined) return { reason };
   const engine = await startTestEngine(kind);
   closed.push(() => engine.close());
-  return { create: () => createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image, cpus: 2 }) };
+  const image = await engine.nodeImage();
+  return { create: () => createContainerLauncher(kind, { engines: [engine.socketPath], image, cpus: 2 }) };
 }
 
 const launchers = [
   { sandbox: "bubblewrap", open: () => ({ create: createBubblewrapLauncher }) },
-  { sandbox: "docker", open: () => containers("docker"), without: ["JavaScript in Node"] },
-  { sandbox: "podman", open: () => containers("podman"), without: ["JavaScript in Node"] },
+  { sandbox: "docker", open: () => containers("docker") },
+  { sandbox: "podman", open: () => containers("podman") },
   { sandbox: "remote, bubblewrap", open: () => (authority === undefined ? { reason: "needs openssl for its certificates" } : { create: () => createLoopbackLauncher(createBubblewrapLauncher(), authority) }) },
   { sandbox: "local-unsafe", open: () => ({ create: createUnsafeLocalLauncher }) },
 ];
 
+const today = new Date().toISOString().slice(0, 10);
 const table = [];
-const reasons = new Set();
+const reasons = [];
 let failed = 0;
 
 async function row({ language, sandbox, dialect, except = {}, missing = "" }, driver) {
@@ -51,38 +55,51 @@ async function row({ language, sandbox, dialect, except = {}, missing = "" }, dr
   const verdicts = await conformanceOf({ driver, dialect, groups, except, tell });
   await driver.close();
   failed += verdicts.filter(({ verdict }) => verdict === "failed").length;
-  for (const { verdict, name, reason } of verdicts) if (verdict === "failed") reasons.add(`- ${language}, ${sandbox}: ${name}: ${reason.split("\n")[0]}`);
+  for (const { verdict, name, reason } of verdicts) if (verdict === "failed") reasons.push(`- ${language}, ${sandbox}: ${name}: ${reason.split("\n")[0]}`);
   const cell = (group) => {
     const own = verdicts.filter((verdict) => verdict.group === group && verdict.verdict !== "does not apply");
     return own.length === 0 ? "–" : `${own.filter(({ verdict }) => verdict === "passed").length}/${own.length}`;
   };
-  table.push([language, sandbox, ...groups.map(({ name }) => cell(name)), missing]);
+  table.push([language, sandbox, ...groups.map(({ name }) => cell(name)), today, missing]);
 }
 
-const notHere = (language, sandbox, reason) => table.push([language, sandbox, ...groups.map(() => "not here"), reason]);
+const notHere = (language, sandbox, reason) => table.push([language, sandbox, ...groups.map(() => "not here"), today, reason]);
 
 if (isWanted("JavaScript", "quickjs")) await row({ language: "JavaScript", sandbox: "quickjs", dialect: "javascript" }, createQuickJsDriver());
 if (isWanted("JavaScript", "deno")) await row({ language: "JavaScript", sandbox: "deno", dialect: "javascript", except: denoExceptions }, createDenoDriver({ warm: 2 }));
 if (isWanted("Python", "deno, Pyodide")) await row({ language: "Python", sandbox: "deno, Pyodide", dialect: "python", except: pyodideExceptions }, createPyodideDriver({ maxGuests: 4 }));
-for (const { sandbox, open, without = [] } of launchers) {
+for (const { sandbox, open } of launchers) {
   const wanted = languages.filter(({ language }) => isWanted(language, sandbox));
   if (wanted.length === 0) continue;
   const { create, reason } = await open();
   const state = reason === undefined ? await create().probe() : { kind: "unavailable", reason };
   for (const { language, dialect, spec } of wanted) {
     if (state.kind === "unavailable") notHere(language, sandbox, state.reason);
-    else if (without.includes(language)) notHere(language, sandbox, "the image of the tests has no Node");
     else await row({ language, sandbox, dialect, missing: state.missing.length === 0 ? "" : "see `callgate sandbox ls`" }, createProcessDriver({ launcher: create(), languages: [spec()] }));
   }
   for (const close of closed.splice(0)) await close();
 }
 
 const line = (cells) => `| ${cells.join(" | ")} |`;
-const head = ["language", "sandbox", ...groups.map(({ name }) => name), "missing here"];
-const printed = [line(head), line(head.map(() => "---")), ...table.map(line), ...(reasons.size === 0 ? [] : ["", "Failed:", ...reasons])].join("\n");
+const head = ["language", "sandbox", ...groups.map(({ name }) => name), "measured", "missing here"];
+const pageOf = (rows, failures) => [line(head), line(head.map(() => "---")), ...rows.map(line), ...(failures.length === 0 ? [] : ["", "Failed:", "", ...failures])].join("\n");
+
+/** The table of the document, with the rows of this run in place of their former ones; in the order of a whole run. */
+function merged(text) {
+  const [, body = ""] = /<!-- conformance -->\n([\s\S]*)<!-- end -->/.exec(text) ?? [];
+  const key = ([language, sandbox]) => `${language}, ${sandbox}`;
+  const before = body.split("\n").filter((row) => row.startsWith("| ")).map((row) => row.slice(2, -2).split(" | ")).filter(([first]) => first !== "---");
+  const isSame = before.shift()?.join() === head.join();
+  const taken = new Set(table.map(key));
+  const rows = [...(isSame ? before.filter((row) => !taken.has(key(row))) : []), ...table];
+  const order = ["JavaScript, quickjs", "JavaScript, deno", "Python, deno, Pyodide", ...launchers.flatMap(({ sandbox }) => languages.map(({ language }) => `${language}, ${sandbox}`))];
+  const failures = isSame ? body.split("\n").filter((row) => row.startsWith("- ") && ![...taken].some((own) => row.startsWith(`- ${own}: `))) : [];
+  return pageOf(rows.toSorted((a, b) => order.indexOf(key(a)) - order.indexOf(key(b))), [...failures, ...reasons]);
+}
+
 if (process.argv.includes("--write")) {
   const file = "docs/conformance.md";
   const text = readFileSync(file, "utf8");
-  writeFileSync(file, text.replace(/(<!-- conformance -->\n)[\s\S]*(<!-- end -->)/, (_all, opening, closing) => `${opening}Measured ${new Date().toISOString().slice(0, 10)}, ${process.platform} ${process.arch}, Node ${process.versions.node}${option("--only") === "" ? "" : "; the other rows (Pyodide, Docker, Podman, remote, local) were not taken with it"}.\n\n${printed}\n${closing}`));
-} else console.log(printed);
+  writeFileSync(file, text.replace(/(<!-- conformance -->\n)[\s\S]*(<!-- end -->)/, (_all, opening, closing) => `${opening}${process.platform} ${process.arch}, Node ${process.versions.node}.\n\n${merged(text)}\n${closing}`));
+} else console.log(pageOf(table, reasons));
 process.exit(failed === 0 ? 0 : 1);

@@ -4,6 +4,7 @@ export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { memoryBlobs } from "./memory-blobs.ts";
 export type { MemoryBlobs } from "./memory-blobs.ts";
+export { makeOwnedFolder, unmountBelow } from "./owned-folder.ts";
 export { processesNamed } from "./processes-named.ts";
 export { readSecurityCases, securityCasesUrl } from "./security-cases.ts";
 export type { SecurityCase } from "./security-cases.ts";

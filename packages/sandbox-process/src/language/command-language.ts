@@ -13,6 +13,9 @@ export interface CommandTemplate {
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
+/** How a language may be called. */
+export const languageName = /^[a-z][a-z0-9+#._-]{0,39}$/;
+
 const ownLanguages = ["typescript", "javascript", "node", "python", "shell"];
 
 /**
@@ -25,7 +28,7 @@ const ownLanguages = ["typescript", "javascript", "node", "python", "shell"];
  */
 export function commandLanguage(name: string, { command, extension = name, environment = {} }: CommandTemplate): GuestLanguage {
   const wrong = (what: string): CallgateError => new CallgateError("CONFIG_INVALID", `The language ${JSON.stringify(name)} cannot be registered: ${what}`);
-  if (!/^[a-z][a-z0-9+#._-]{0,39}$/.test(name)) throw wrong("its name must be of lower case letters, digits and + # . _ -, and begin with a letter");
+  if (!languageName.test(name)) throw wrong("its name must be of lower case letters, digits and + # . _ -, and begin with a letter");
   if (ownLanguages.includes(name)) throw wrong("it is one of Callgate's own");
   if (command.length === 0 || command.some((part) => part === "" || part.includes("\0"))) throw wrong('its command must be a list of texts, such as ["ruby"]');
   if (!/^[A-Za-z0-9_+-]{1,20}$/.test(extension)) throw wrong("its extension must be of letters and digits, without a dot");

@@ -1,5 +1,6 @@
 import type { ProgramLanguage } from "@callgate/contract";
 import { FrameError } from "../frames/frame-splitter.ts";
+import { languageName } from "../language/command-language.ts";
 import type { LaunchBounds, LaunchSpec, Mount } from "../launcher/launcher.ts";
 
 /** What a client asks a server to start: a `LaunchSpec` without what is only on the client's host. */
@@ -20,12 +21,12 @@ export function orderOf({ command, environment, bounds, mounts, program, languag
 type Fields = Readonly<Record<string, unknown>>;
 
 const modes: readonly Mount["mode"][] = ["ro", "rw", "overlay"];
-const languages: readonly string[] = ["typescript", "javascript", "python", "shell"] satisfies ProgramLanguage[];
 
 /** Reads an order that anyone may have written. Throws `FrameError`. */
 export function parseGuestOrder(value: unknown): GuestOrder {
   const order = fieldsOf(value, "launch");
   const { program, language } = order;
+  if (language !== undefined && !(typeof language === "string" && languageName.test(language))) throw new FrameError('an order has no good "language"');
   if (program !== undefined && typeof program !== "string") throw new FrameError('an order has no good "program"');
   return {
     command: texts(order["command"], "command"),
@@ -33,7 +34,7 @@ export function parseGuestOrder(value: unknown): GuestOrder {
     bounds: parseBounds(fieldsOf(order["bounds"], "bounds")),
     mounts: list(order["mounts"], "mounts").map(parseMount),
     ...(program === undefined ? {} : { program }),
-    ...(typeof language === "string" && languages.includes(language) ? { language: language as ProgramLanguage } : {}),
+    ...(language === undefined ? {} : { language }),
   };
 }
 

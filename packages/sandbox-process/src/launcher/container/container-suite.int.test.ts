@@ -5,6 +5,7 @@ import { noCases, testSecurityCases } from "../../fixtures/security-cases.ts";
 import { startTestEngine, whyNoEngine } from "../../fixtures/test-engine.ts";
 import type { TestEngine } from "../../fixtures/test-engine.ts";
 import { pythonLanguage, shellLanguage } from "../../language/guest-language.ts";
+import { nodeLanguage } from "../../language/node-language.ts";
 import type { Launcher } from "../launcher.ts";
 import { createContainerLauncher } from "./container-launcher.ts";
 
@@ -17,14 +18,16 @@ for (const kind of ["docker", "podman"] as const) {
   const skip = whyNoEngine(kind);
   describe.skipIf(skip !== undefined)(`${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
     let engine: TestEngine;
-    const create = (): Launcher => createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image });
+    let image: string;
+    const create = (): Launcher => createContainerLauncher(kind, { engines: [engine.socketPath], image });
     beforeAll(async () => {
       engine = await startTestEngine(kind);
+      image = isWhole ? await engine.nodeImage() : engine.image;
     }, 240_000);
     afterAll(() => engine.close(), 240_000);
 
-    for (const dialect of isWhole ? (["cpython", "shell"] as const) : kind === "docker" ? (["shell"] as const) : []) {
-      testSandboxDriver(dialect, () => createProcessDriver({ launcher: create(), languages: [pythonLanguage, shellLanguage], warm: 2 }), { dialect });
+    for (const dialect of isWhole ? (["cpython", "node", "shell"] as const) : kind === "docker" ? (["shell"] as const) : []) {
+      testSandboxDriver(dialect, () => createProcessDriver({ launcher: create(), languages: [pythonLanguage, shellLanguage, nodeLanguage()], warm: 2 }), { dialect });
     }
     testSecurityCases({ name: kind, create, skip: noCases, ...(isWhole ? {} : { only: part }) });
   });
