@@ -21,7 +21,7 @@ export { openImageStore } from "./launcher/container/base-images.ts";
 export type { BuildImageOptions, ImageReport, ImageStore } from "./launcher/container/base-images.ts";
 export { createContainerLauncher } from "./launcher/container/container-launcher.ts";
 export type { ContainerOptions } from "./launcher/container/container-options.ts";
-export type { GuestExit, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
+export type { GuestExit, GuestUser, LaunchBounds, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec, Mount, ResourceUse } from "./launcher/launcher.ts";
 export { createGuestServer } from "./remote/guest-server.ts";
 export type { MountRules } from "./mounts/check-mounts.ts";
 export type { GuestServer, GuestServerOptions } from "./remote/guest-server.ts";

@@ -2,9 +2,7 @@ import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, r
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
-
-/** Whom programs are on the host, where they are not the user of this process. */
-type GuestUser = { readonly uid: number; readonly gid: number } | undefined;
+import type { GuestUser } from "@callgate/sandbox-process";
 
 /** The folders an executor works with. */
 export interface ExecutorFolders {
@@ -21,7 +19,8 @@ export interface FoldersOptions {
   readonly workDir: string | undefined;
   /** Where a relative one starts. */
   readonly folder: string;
-  readonly guestUser: GuestUser;
+  /** Whom programs are on the host, where they are not the user of this process. */
+  readonly guestUser: GuestUser | undefined;
   /** File name to text. */
   readonly modules: Readonly<Record<string, string>>;
   /** Default: `rmSync`. */
@@ -51,25 +50,25 @@ export function createExecutorFolders({ workDir, folder, guestUser, modules, rem
   };
 }
 
-function makeOwn(guestUser: GuestUser): string {
+function makeOwn(guestUser: GuestUser | undefined): string {
   // The real path: a link on the way, as /tmp is one on some systems, is none inside of a sandbox.
   const made = realpathSync(mkdtempSync(join(tmpdir(), "callgate-executor-")));
   give(made, guestUser);
   return made;
 }
 
-function makeBelow(parent: string, name: string, guestUser: GuestUser): string {
+function makeBelow(parent: string, name: string, guestUser: GuestUser | undefined): string {
   const made = join(parent, name);
   mkdirSync(made, { mode: 0o700 });
   give(made, guestUser);
   return made;
 }
 
-function give(path: string, guestUser: GuestUser): void {
+function give(path: string, guestUser: GuestUser | undefined): void {
   if (guestUser !== undefined) chownSync(path, guestUser.uid, guestUser.gid);
 }
 
-function usersFolder(path: string, guestUser: GuestUser): string {
+function usersFolder(path: string, guestUser: GuestUser | undefined): string {
   try {
     if (!existsSync(path)) {
       mkdirSync(path, { recursive: true });
@@ -87,13 +86,13 @@ function usersFolder(path: string, guestUser: GuestUser): string {
 }
 
 /** Started by root, programs are another user: that one has to reach the folder and write there. */
-function assertUsable(path: string, user: { readonly uid: number; readonly gid: number }): void {
+function assertUsable(path: string, user: GuestUser): void {
   const allows = (at: string, bits: number): boolean => {
     const { uid, gid, mode } = statSync(at);
     const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
     return ((mode >> shift) & bits) === bits;
   };
-  for (let at = dirname(path); ; at = dirname(at)) {
+  for (let at = dirname(path); user.isShown !== true; at = dirname(at)) {
     if (!allows(at, 1)) throw new CallgateError("CONFIG_INVALID", `Programs cannot reach the working folder ${path}: Callgate runs as root, so they run as uid ${user.uid}, and ${at} lets that user not pass. Choose another folder, or run Callgate as another user`);
     if (at === dirname(at)) break;
   }

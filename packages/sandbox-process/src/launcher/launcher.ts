@@ -100,6 +100,14 @@ export type LauncherProbe =
   /** `reason` names what is missing, `fix` how to get it. */
   | { readonly kind: "unavailable"; readonly reason: string; readonly fix: string };
 
+/** Whom guests are on the host. */
+export interface GuestUser {
+  readonly uid: number;
+  readonly gid: number;
+  /** True where what is mounted is shown to that user whatever the folders above it allow. */
+  readonly isShown?: boolean;
+}
+
 /**
  * A way to start a guest behind walls. Bubblewrap, containers, another host: each says what it gives.
  *
@@ -111,7 +119,7 @@ export interface Launcher {
   /** True where guests and the files that mounts name are on another host. Default false. */
   readonly isElsewhere?: boolean;
   /** Whom guests are on the host, where they are not the user of this process: what they are to write must be theirs. */
-  readonly guestUser?: { readonly uid: number; readonly gid: number } | undefined;
+  readonly guestUser?: GuestUser | undefined;
   /** Resolves once, from then on from memory. */
   probe(): Promise<LauncherProbe>;
   /** Throws `CallgateError` DRIVER_FAILED when the process cannot be started at all. */

@@ -126,9 +126,9 @@ interface Made {
 }
 
 async function make(options: ContainerGuestOptions, made: Made): Promise<void> {
-  const { client, kind, spec, name, channelFolder, owner } = options;
+  const { client, spec, name, channelFolder, owner } = options;
   if (channelFolder !== undefined) made.pipes = await createPipeFolder(channelFolder, spec.guestFile);
-  for (const [index, { place, options: mountOptions }] of writableVolumes(kind, spec, channelFolder !== undefined).entries()) {
+  for (const [index, { place, options: mountOptions }] of writableVolumes(options, channelFolder !== undefined).entries()) {
     const volume = `${name}-${index}`;
     made.volumes.push({ name: volume, place });
     await client.call("POST", "/volumes/create", { body: { Name: volume, Driver: "local", Labels: { [labels.mark]: "1", [labels.owner]: owner }, DriverOpts: { type: "tmpfs", device: "tmpfs", o: mountOptions } } });

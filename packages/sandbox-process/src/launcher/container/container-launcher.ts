@@ -9,13 +9,16 @@ import { findImages, imageFor } from "./container-images.ts";
 import type { ImageSet } from "./container-images.ts";
 import { checkContainerOptions } from "./container-options.ts";
 import type { ContainerOptions } from "./container-options.ts";
-import type { EngineKind } from "./container-request.ts";
+import type { ContainerUser, EngineKind } from "./container-request.ts";
 import { findEngine } from "./find-engine.ts";
 import type { Engine } from "./find-engine.ts";
 import { ownerMark } from "./local-container.ts";
 import { channelFolderPrefix, removeOrphans } from "./orphans.ts";
 import { hardenedProfile } from "./seccomp-profile.ts";
 import { tryGuest } from "./try-guest.ts";
+
+/** Who owns nothing in an image and on this machine. */
+const nobody = 65_534;
 
 /** Shared by all guests of one launcher. */
 interface Host {
@@ -26,12 +29,14 @@ interface Host {
   hasOwnFilter: boolean;
   /** False for a runtime that is a wall of another kind: a kernel of its own. */
   readonly hasSeccomp: boolean;
+  /** Whom programs run as. */
+  readonly user: ContainerUser;
 }
 
 /**
  * Starts guests as containers of Docker or Podman, over the engine's unix socket on this machine.
  *
- * No network, a read-only root, one user who is nobody, no capability, no way to new privileges, the engine's seccomp
+ * No network, a read-only root, one user who is not root, no capability, no way to new privileges, the engine's seccomp
  * filter, bounds on memory with swap, processes, CPU, bytes and files. Containers and what belongs to them are removed when
  * their guests end; what a killed process of ours left behind, when the next launcher is probed. It has to be probed
  * before it launches. Throws `CallgateError` CONFIG_INVALID for options that are wrong or would open a wall.
@@ -47,7 +52,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
 
   function launch(spec: LaunchSpec): LaunchedGuest {
     if (host === undefined) throw new CallgateError("DRIVER_FAILED", `The sandbox ${kind} does not work here, or was not probed`);
-    const { engine, images, channel } = host;
+    const { engine, images, channel, user } = host;
     const mounts = currentMounts(spec.mounts, { sockets: [engine.client.socketPath] });
     const image = imageFor(images, spec.language);
     if (image === undefined) throw new CallgateError("DRIVER_FAILED", `The sandbox ${kind} has no image for ${spec.language ?? "programs"}. To do: callgate sandbox images build, or name one in sandbox.container.image`);
@@ -60,6 +65,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
       image: image.id,
       owner,
       spec: { ...spec, mounts },
+      user,
       options,
       name: `callgate-${process.pid}-${Date.now().toString(36)}-${count}`,
       channelFolder: channel === "mount" ? join(folder, `${count}`) : undefined,
@@ -88,6 +94,7 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
 
   return {
     name: kind,
+    ...foreignUser(),
     probe: () => (probing ??= probe()),
     launch,
     async close() {
@@ -98,6 +105,18 @@ export function createContainerLauncher(kind: EngineKind, options: ContainerOpti
   };
 }
 
+/** Never root. Who is not root shares folders with programs, so they are this user. */
+function guestUser(): ContainerUser {
+  const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()];
+  return uid === 0 ? { uid: nobody, gid: nobody } : { uid, gid: gid === 0 ? nobody : gid };
+}
+
+/** For who gives folders to programs. */
+function foreignUser(): Pick<Launcher, "guestUser"> {
+  const user = guestUser();
+  return user.uid === process.getuid?.() ? {} : { guestUser: { ...user, isShown: true } };
+}
+
 /** The engine and the images; what was left behind there is removed. */
 async function openHost(kind: EngineKind, options: ContainerOptions): Promise<Host | { readonly reason: string; readonly fix: string }> {
   const engine = await findEngine(kind, options);
@@ -106,20 +125,20 @@ async function openHost(kind: EngineKind, options: ContainerOptions): Promise<Ho
   const images = await findImages(engine.client, options);
   if ("reason" in images) return images;
   const hasSeccomp = options.runtime === undefined || options.runtime === "runc" || options.runtime === "crun";
-  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: hasSeccomp, hasSeccomp };
+  return { engine, images, channel: options.channel === "exec" ? "exec" : "mount", hasOwnFilter: hasSeccomp, hasSeccomp, user: guestUser() };
 }
 
 /** Tries a guest; where nothing comes over shared pipes, frames go through the engine. The first problem is the one told. */
 async function settleChannel(host: Host, options: ContainerOptions, launch: (spec: LaunchSpec) => LaunchedGuest): Promise<string | undefined> {
-  const first = await tryGuest(launch, host.hasSeccomp);
+  const first = await tryGuest(launch, host);
   if (first.problem === undefined || !first.isSilent || options.channel === "mount") return first.problem;
   if (host.channel === "mount") {
     host.channel = "exec";
-    if ((await tryGuest(launch, host.hasSeccomp)).problem === undefined) return undefined;
+    if ((await tryGuest(launch, host)).problem === undefined) return undefined;
   }
   if (!host.hasOwnFilter) return first.problem;
   host.hasOwnFilter = false;
-  return (await tryGuest(launch, host.hasSeccomp)).problem === undefined ? undefined : first.problem;
+  return (await tryGuest(launch, host)).problem === undefined ? undefined : first.problem;
 }
 
 /** Lets nobody, who runs the program, open the way out. It is alone in a folder of this user's. */

@@ -7,7 +7,7 @@ import { hardenedProfile } from "./seccomp-profile.ts";
 
 const spec = { command: ["true"], environment: {}, bounds: { memoryMiB: 64, processes: 8, workspaceMiB: 8, workspaceFiles: 64, openFiles: 32 }, mounts: [] };
 const request = (options: ContainerOptions): { readonly HostConfig: Record<string, unknown>; readonly User: string } =>
-  containerRequest({ kind: "docker", image: "sha256:0", owner: "me", spec, options, channelFolder: "/c", volumes: [], seccomp: undefined, maxUserProcesses: undefined }) as never;
+  containerRequest({ kind: "docker", image: "sha256:0", owner: "me", user: { uid: 1_000, gid: 1_000 }, spec, options, channelFolder: "/c", volumes: [], seccomp: undefined, maxUserProcesses: undefined }) as never;
 
 describe("checkContainerOptions", () => {
   test.each([
@@ -36,7 +36,7 @@ describe("containerRequest", () => {
   test("what hardens stands, whatever slipped through the options", () => {
     const extra = { Privileged: 1, NetworkMode: "host", ReadonlyRootfs: 0, CapDrop: "", SecurityOpt: "", Memory: 0, MemorySwap: -1, PidsLimit: -1, IpcMode: "host", Tmpfs: "", Binds: "/:/host", Mounts: "", Ulimits: "", LogConfig: "", NanoCpus: 0 };
     expect(request({ extra })).toEqual(request({}));
-    expect(request({ extra })).toMatchObject({ User: "65534:65534", HostConfig: { Privileged: false, NetworkMode: "none", ReadonlyRootfs: true, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], Memory: 136 * 1024 * 1024, MemorySwap: 136 * 1024 * 1024, PidsLimit: 14 } });
+    expect(request({ extra })).toMatchObject({ User: "1000:1000", HostConfig: { Privileged: false, NetworkMode: "none", ReadonlyRootfs: true, CapDrop: ["ALL"], SecurityOpt: ["no-new-privileges"], Memory: 136 * 1024 * 1024, MemorySwap: 136 * 1024 * 1024, PidsLimit: 14 } });
   });
 });
 

@@ -9,10 +9,16 @@ export type EngineKind = "docker" | "podman";
 
 export const labels = { mark: "callgate.sandbox", owner: "callgate.owner" } as const;
 
-/** Uid and gid of every program: nobody, who owns nothing in an image. */
-const nobody = 65_534;
+/** Whom programs run as. */
+export interface ContainerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Docker gives a tmpfs to nobody else: the mode alone does not open it. */
-const owned = `uid=${nobody},gid=${nobody},mode=0700`;
+function owned({ uid, gid }: ContainerUser): string {
+  return `uid=${uid},gid=${gid},mode=0700`;
+}
 const mebibyte = 1024 * 1024;
 /** Room beside the program's data: the interpreter's code, its files, page tables. */
 const slackMiB = 64;
@@ -44,6 +50,7 @@ export interface RequestOptions {
   readonly image: string;
   readonly owner: string;
   readonly spec: LaunchSpec;
+  readonly user: ContainerUser;
   readonly options: ContainerOptions;
   /** The folder of the channel on the host; undefined where frames go through the engine. */
   readonly channelFolder: string | undefined;
@@ -56,14 +63,14 @@ export interface RequestOptions {
 }
 
 /** The body that creates a container. What hardens comes after what an option may say, so that nothing of it is undone. */
-export function containerRequest({ kind, image, owner, spec, options, channelFolder, volumes, seccomp, maxUserProcesses }: RequestOptions): object {
+export function containerRequest({ kind, image, owner, spec, user, options, channelFolder, volumes, seccomp, maxUserProcesses }: RequestOptions): object {
   const { bounds } = spec;
   const sumBytes = (bounds.memoryMiB + bounds.workspaceMiB + slackMiB) * mebibyte;
   return {
     Image: image,
     Labels: { [labels.mark]: "1", [labels.owner]: owner },
     Hostname: "sandbox",
-    User: `${nobody}:${nobody}`,
+    User: `${user.uid}:${user.gid}`,
     WorkingDir: inside.workspace,
     Entrypoint: ["/bin/sh", "-c", bootScript(channelFolder !== undefined)],
     Cmd: bootArguments(spec, channelFolder !== undefined),
@@ -90,7 +97,7 @@ export function containerRequest({ kind, image, owner, spec, options, channelFol
       // What a program prints goes to us alone; an engine's log would fill the host's disk with it.
       LogConfig: { Type: "none" },
       RestartPolicy: { Name: "no" },
-      Tmpfs: { ...(kind === "docker" ? dockerTmpfs(spec) : podmanTmpfs), ...(channelFolder === undefined && kind === "docker" ? { [inside.channel]: `rw,nosuid,nodev,noexec,size=4m,${owned}` } : {}) },
+      Tmpfs: { ...(kind === "docker" ? dockerTmpfs(spec, user) : podmanTmpfs), ...(channelFolder === undefined && kind === "docker" ? { [inside.channel]: `rw,nosuid,nodev,noexec,size=4m,${owned(user)}` } : {}) },
       Binds: volumes.map(({ name, place }) => `${name}:${place}:rw`),
       Mounts: [...(channelFolder === undefined ? [] : [bind(channelFolder, inside.channel, true)]), ...(spec.door === undefined ? [] : [bind(spec.door, doorPath, false)]), ...mountsOf(spec)],
     },
@@ -104,15 +111,15 @@ function mountsOf({ mounts }: LaunchSpec): readonly object[] {
 }
 
 /** What Podman has to make as volumes: its tmpfs mounts take neither an owner nor a bound on files. */
-export function writableVolumes(kind: EngineKind, spec: LaunchSpec, isShared: boolean): readonly WritableVolume[] {
+export function writableVolumes({ kind, spec, user }: Pick<RequestOptions, "kind" | "spec" | "user">, isShared: boolean): readonly WritableVolume[] {
   if (kind === "docker") return [];
   const channel = isShared ? [] : [{ place: inside.channel, bytes: 4 * mebibyte, files: 16 }];
   // `size` would be read as a quota of the disk; blocks are pages of 4 KiB.
-  return [...shares(spec), ...channel].map(({ place, bytes, files }) => ({ place, options: `nr_blocks=${Math.ceil(bytes / 4_096)},nr_inodes=${files},${owned}` }));
+  return [...shares(spec), ...channel].map(({ place, bytes, files }) => ({ place, options: `nr_blocks=${Math.ceil(bytes / 4_096)},nr_inodes=${files},${owned(user)}` }));
 }
 
-function dockerTmpfs(spec: LaunchSpec): Record<string, string> {
-  return Object.fromEntries(shares(spec).map(({ place, bytes, files }) => [place, `rw,nosuid,nodev,${place === "/dev/shm" ? "noexec" : "exec"},size=${bytes},nr_inodes=${files},${owned}`]));
+function dockerTmpfs(spec: LaunchSpec, user: ContainerUser): Record<string, string> {
+  return Object.fromEntries(shares(spec).map(({ place, bytes, files }) => [place, `rw,nosuid,nodev,${place === "/dev/shm" ? "noexec" : "exec"},size=${bytes},nr_inodes=${files},${owned(user)}`]));
 }
 
 function shares({ bounds: { workspaceMiB, workspaceFiles }, mounts }: LaunchSpec): readonly { readonly place: string; readonly bytes: number; readonly files: number }[] {

@@ -24,8 +24,14 @@ const script = [
   "echo done",
 ].join("; ");
 
+/** What there has to be. */
+export interface ExpectedWalls {
+  readonly hasSeccomp: boolean;
+  readonly user: { readonly uid: number };
+}
+
 /** Starts a guest that looks at its own walls, and answers over the channel. */
-export async function tryGuest(launch: (spec: LaunchSpec) => LaunchedGuest, hasSeccomp: boolean): Promise<TriedGuest> {
+export async function tryGuest(launch: (spec: LaunchSpec) => LaunchedGuest, expected: ExpectedWalls): Promise<TriedGuest> {
   const guest = launch({ command: ["/bin/sh", "-c", script], environment: {}, bounds, mounts: [] });
   const patience = setTimeout(() => guest.kill(), patienceMs);
   guest.commands.end("ping\n");
@@ -33,14 +39,14 @@ export async function tryGuest(launch: (spec: LaunchSpec) => LaunchedGuest, hasS
   clearTimeout(patience);
   if (exit.failure !== undefined) return { problem: exit.failure, isSilent: true };
   if (frames.trim() !== "ping") return { problem: `a guest could not be started: ${problem.trim().slice(0, 400) || "it said nothing"}`, isSilent: true };
-  return { problem: openWall(out, hasSeccomp), isSilent: false };
+  return { problem: openWall(out, expected), isSilent: false };
 }
 
-function openWall(said: string, hasSeccomp: boolean): string | undefined {
+function openWall(said: string, { hasSeccomp, user }: ExpectedWalls): string | undefined {
   const has = (pattern: RegExp): boolean => pattern.test(said);
   const pids = /^pids=(.*)$/m.exec(said)?.[1];
   if (!has(/^done$/m)) return "a guest ended before it had looked at its walls";
-  if (!has(/^uid=65534$/m)) return "a guest does not run as nobody";
+  if (/^uid=(.*)$/m.exec(said)?.[1] !== `${user.uid}`) return `a guest does not run as uid ${user.uid}`;
   if (!has(/^CapEff:\s*0+$/m)) return "a guest has capabilities";
   if (!has(/^NoNewPrivs:\s*1$/m)) return "a guest can come to new privileges";
   if (hasSeccomp && !has(/^Seccomp:\s*2$/m)) return "a guest's system calls are not filtered";
