@@ -33,6 +33,11 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
    * programs. Closed with the gate.
    */
   readonly drivers?: readonly SandboxDriver[];
+  /**
+   * Modules of Python functions that programs find (docs/guide/code-execution.md), name to text: where Python is checked,
+   * calls of them are checked like those of tools. They are not put into the sandbox by this.
+   */
+  readonly pythonFunctions?: Readonly<Record<string, string>>;
   /** Default: the host's. Another one lets a test, or an example, live through a week. */
   readonly clock?: Clock;
 }
@@ -57,7 +62,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const sandboxes = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
-  const python = pythonCheckers(options.python, folder);
+  const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   return await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],

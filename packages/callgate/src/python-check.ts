@@ -6,6 +6,7 @@ export interface PythonSettings {
   readonly version?: string | undefined;
   readonly modules?: readonly string[] | undefined;
   readonly folders?: readonly string[] | undefined;
+  readonly functions?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -14,12 +15,12 @@ export interface PythonSettings {
  *
  * @param folder where relative paths start
  */
-export function pythonCheckers({ version, modules, folders = [] }: PythonSettings = {}, folder = process.cwd()): readonly Checker[] {
+export function pythonCheckers({ version, modules, folders = [], functions }: PythonSettings = {}, folder = process.cwd()): readonly Checker[] {
   if (!isInstalled("@callgate/check-python")) return [];
   return [
     lazyChecker("python", async () => {
       const { createPythonChecker } = await import("@callgate/check-python");
-      return createPythonChecker({ ...(version === undefined ? {} : { pythonVersion: version }), ...(modules === undefined ? {} : { modules }), folders: folders.map((one) => resolve(folder, one)) });
+      return createPythonChecker({ ...(version === undefined ? {} : { pythonVersion: version }), ...(modules === undefined ? {} : { modules }), ...(functions === undefined ? {} : { functions }), folders: folders.map((one) => resolve(folder, one)) });
     }),
   ];
 }

@@ -89,6 +89,47 @@ docs.update_document(document_id="d", title=customer["name"])
     expect(report.kind).toBe("ok");
   });
 
+  const helpers = `import functools
+from dataclasses import dataclass
+
+@dataclass
+class Price:
+    cents: int
+
+@functools.lru_cache(maxsize=8)
+def add(a: int, b: int = 1) -> int:
+    """Adds two numbers."""
+    return a + b
+
+async def later(text: str) -> str:
+    return text
+
+def price(cents: int, *, currency: str = "EUR") -> Price:
+    return Price(cents)
+`;
+  const ofFunctions = createPythonChecker({ functions: { helpers } });
+  afterAll(() => ofFunctions.close());
+  const checkFunctions = (text: string): Promise<CheckReport> => ofFunctions.check({ text, namespaces, lane: "query", limits }, new AbortController().signal);
+
+  test("a module of functions: what is right passes, and none of it is reach", async () => {
+    const report = await checkFunctions("import helpers\nfrom helpers import add, later, price as cost, Price\nx: Price = cost(5, currency='USD')\n[add(1, 2), add(5), helpers.add(x.cents), await later('x')]");
+    expect(report).toMatchObject({ kind: "ok", diagnostics: [], reach: { tools: [], effects: [] } });
+  });
+
+  test.each([
+    ["a misspelt function", "from helpers import ad\nad(1)", "error reportAttributeAccessIssue 1:21 There is no ad in helpers; did you mean add?"],
+    ["a misspelt function of the module", "import helpers as h\n\nh.lter('x')", "error reportAttributeAccessIssue 3:3 There is no lter in helpers; did you mean later?"],
+    ["a missing argument", "from helpers import add\nx = add()\nx", "error reportCallIssue 2:5 helpers.add needs the argument a"],
+    ["an argument that is not there", "import helpers\nx = helpers.price(1, curency='EUR')\nx", "error reportCallIssue 2:22 helpers.price has no argument curency; did you mean currency?"],
+    ["too many arguments", "from helpers import price\nprice(1, 'EUR')", "error reportCallIssue 2:10 helpers.price takes fewer arguments by place: it is def price(cents: int, *, currency: str = \"EUR\") -> Price"],
+    ["an argument of the wrong type", "from helpers import add\n1\nadd(2, b='3')", "error reportArgumentType 3:10 helpers.add: the argument b must be int, not '3'"],
+    ["a field of a result", "from helpers import price\nprice(1).cent", 'error reportAttributeAccessIssue 2:10 Cannot access attribute "cent" for class "Price": Attribute "cent" is unknown'],
+    ["a result that was not awaited", "from helpers import later\nlater('x').upper()", "error reportAttributeAccessIssue 2:12 An async function gives its result only when awaited: write await before the call"],
+    ["a module that is none", "import helpes\n1", "error IMPORT_NOT_ALLOWED 1:8 The module helpes cannot be imported here. Did you mean helpers?"],
+  ])("a module of functions: refuses %s", async (_name, text, expected) => {
+    expect(first(await checkFunctions(text))).toBe(expected);
+  });
+
   test("a block of a session: names of blocks before are there, others are missed, and it needs no value", async () => {
     const blockOf = (text: string, known: readonly string[]): Promise<CheckReport> => shared.check({ text, namespaces, limits, lane: "execute", block: { known } }, new AbortController().signal);
     expect(await blockOf("total = total + 1\nfor p in prices: print(p)\nx: Shape = make()\ny = 1", ["total", "prices", "Shape", "make"])).toMatchObject({ kind: "ok", diagnostics: [] });

@@ -4,6 +4,7 @@ import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
 import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import { createServerKeeper } from "./server/server-keeper.ts";
+import { withoutWrappers } from "./program/function-module.ts";
 import { modulesIn } from "./program/modules-in.ts";
 import type { ServerAnswer, ServerKeeper } from "./server/server-keeper.ts";
 import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./worker/messages.ts";
@@ -20,6 +21,8 @@ export interface PythonCheckerOptions {
   readonly modules?: readonly string[];
   /** Folders whose own modules and packages may be imported as well; looked at anew by each check. Default none. */
   readonly folders?: readonly string[];
+  /** Modules of functions the guest has, name to text: calls of them are checked like those of tools. Default none. */
+  readonly functions?: Readonly<Record<string, string>>;
   /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
   readonly timeoutMs?: number;
   /** Heap of the pyright process. Default 384. */
@@ -43,14 +46,15 @@ export interface PythonCheckerOptions {
  * Cost, warm: tens of milliseconds for ten lines (bench/check.ts); the first check starts the process.
  */
 export function createPythonChecker(options: PythonCheckerOptions = {}): Checker {
-  const { pythonVersion = "3.11", modules = [], folders = [], timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
-  const server = createServerKeeper({ pythonVersion, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
+  const { pythonVersion = "3.11", modules = [], folders = [], functions = {}, timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
+  const sources = Object.entries(functions).map(([module, text]) => ({ module, text: withoutWrappers(text) }));
+  const server = createServerKeeper({ pythonVersion, functions: sources, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
   const messagesFor = createNamespaceMessages();
   let reader: ReaderThread | undefined;
   const turns = createTurns();
 
   const thread = (): ReaderThread => {
-    if (reader?.isAlive !== true) reader = startReader({ pythonVersion, modules });
+    if (reader?.isAlive !== true) reader = startReader({ pythonVersion, modules, functions: sources });
     return reader;
   };
   const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });

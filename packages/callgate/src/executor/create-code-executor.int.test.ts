@@ -262,6 +262,16 @@ const outside = userFolder("outside");
     expect(own.prompt).toContain("async def later(text: str) -> str:\n    ...");
     expect(own.prompt).not.toContain("_own");
     expect(await own.execute([py("from helpers import add, later\n[add(1, 2), add(5), await later('x')]")])).toMatchObject({ exitCode: 0, value: { value: [3, 6, '"x"'] } });
+    for (const [code, line, column, message] of [
+      ["from helpers import ad\nad(1)", 1, 21, "There is no ad in helpers; did you mean add?"],
+      ["import helpers\n\nhelpers.add()", 3, 1, "helpers.add needs the argument a"],
+      ["from helpers import add\nadd(1, c=2)", 2, 8, "helpers.add has no argument c"],
+      ["from helpers import add\nadd('1')", 2, 5, "helpers.add: the argument a must be int, not '1'"],
+    ] as const) {
+      const refused = await own.execute([py(`open('ran', 'w')\n${code}`)]);
+      expect(refused).toMatchObject({ exitCode: 1, blocks: [{ status: "rejected", diagnostics: [{ severity: "error", line: line + 1, column, message: expect.stringContaining(message) }] }] });
+    }
+    expect(existsSync(join(folder, "ran"))).toBe(false);
     expect((await own.execute([sh("echo x > /functions/helpers.py")])).exitCode).not.toBe(0);
     await own.close();
     expect(readdirSync(folder)).toEqual([]);

@@ -72,7 +72,7 @@ export async function createCodeExecutor(options: CodeExecutorOptions = {}): Pro
   };
   let gate: Gate | undefined;
   try {
-    gate = await createCallgate(withFolders(gateOptions, { folders, timeoutMs, packages: functions?.packages ?? [] }));
+    gate = await createCallgate(withFolders(gateOptions, { folders, timeoutMs, functions }));
     const stubs = functions === undefined ? undefined : { module: moduleName(functions), text: await loadFunctions(gate, functions) };
     return composeExecutor(gate, { options, languages, unlabelled, timeoutMs, workDir: folders.work, prompt: promptOf(languages, stubs), removeFolders });
   } catch (fault) {
@@ -122,7 +122,7 @@ function composeExecutor(gate: Gate, { options, languages, unlabelled, timeoutMs
 }
 
 /** The gate's own options, with the folders where programs find them. */
-function withFolders(options: CallgateOptions, { folders, timeoutMs, packages }: { readonly folders: ExecutorFolders; readonly timeoutMs: number; readonly packages: readonly string[] }): CallgateOptions {
+function withFolders(options: CallgateOptions, { folders, timeoutMs, functions }: { readonly folders: ExecutorFolders; readonly timeoutMs: number; readonly functions: PythonFunctions | undefined }): CallgateOptions {
   const { sandbox = {}, python = {}, limits = {} } = options;
   // Without walls programs see the host's own paths, and nothing can be mounted.
   const isLocal = sandbox.launcher === "local-unsafe";
@@ -132,7 +132,8 @@ function withFolders(options: CallgateOptions, { folders, timeoutMs, packages }:
   return {
     ...options,
     limits: { cpuMs: timeoutMs, ...limits, wallMs: timeoutMs },
-    python: { ...python, modules: [...(python.modules ?? []), ...packages], folders: [...(python.folders ?? []), folders.work, ...(folders.modules === undefined ? [] : [folders.modules])] },
+    ...(functions === undefined ? {} : { pythonFunctions: { ...options.pythonFunctions, [moduleName(functions)]: functions.source } }),
+    python: { ...python, modules: [...(python.modules ?? []), ...(functions?.packages ?? [])], folders: [...(python.folders ?? []), folders.work, ...(folders.modules === undefined ? [] : [folders.modules])] },
     sandbox: {
       warm: 1,
       ...sandbox,

@@ -26,6 +26,8 @@ export interface KnownNamespace {
 /** All that a program may use. */
 export interface Environment {
   readonly namespaces: ReadonlyMap<string, KnownNamespace>;
+  /** Modules of functions, which are no tools: nothing of them is reach. */
+  readonly functions: ReadonlyMap<string, KnownNamespace>;
   /** Roots of the modules that may be imported, `tools` left out. */
   readonly modules: ReadonlySet<string>;
 }

@@ -2,6 +2,7 @@ import type { SyntaxNode } from "@lezer/common";
 import { didYouMean, nearest } from "@callgate/runtime/check-parts";
 import type { Said } from "@callgate/runtime/check-parts";
 import type { PyrightFinding } from "../server/language-server.ts";
+import { calledFunction, missingFunction } from "./function-module.ts";
 import type { Environment, KnownTool } from "./environment.ts";
 import type { ImportedName } from "./imports.ts";
 import { around, textOf } from "./python-tree.ts";
@@ -20,22 +21,30 @@ export interface Explaining {
 export interface Place {
   readonly offset: number;
   readonly node: SyntaxNode;
-  /** The tool whose call (its callee or arguments) the place is in. */
+  /** The tool, or function of a module of ours, whose call (its callee or arguments) the place is in. */
   readonly tool: KnownTool | undefined;
+  readonly isFunction: boolean;
 }
 
-export function placeAt(offset: number, { tree, uses }: Explaining): Place {
-  const node = tree.top.resolveInner(offset, 1);
+export function placeAt(offset: number, known: Explaining): Place {
+  const node = known.tree.top.resolveInner(offset, 1);
   const call = around(node, ["CallExpression"]);
-  return { offset, node, tool: call === undefined ? undefined : uses.calls.find((known) => known.node.from === call.from && known.node.to === call.to)?.tool };
+  if (call === undefined) return { offset, node, tool: undefined, isFunction: false };
+  const tool = known.uses.calls.find(({ node: { from, to } }) => from === call.from && to === call.to)?.tool;
+  const ours = tool === undefined ? calledFunction(call, known) : undefined;
+  return { offset, node, tool: tool ?? ours, isFunction: ours !== undefined };
 }
 
 /** What to say of a finding: pyright's words, unless the tools' declarations know better ones. */
 export function explain(finding: PyrightFinding, place: Place, known: Explaining): Said {
   const { message } = finding;
-  if (message.includes("CoroutineType[") || finding.code === "reportUnusedCoroutine") return { message: "A call of tools.aio gives its result only when awaited: write await before it, or use the same tool of tools, which needs no await", suggestions: ["await"] };
+  if (message.includes("CoroutineType[") || finding.code === "reportUnusedCoroutine") return usesAio(known) ? { message: "A call of tools.aio gives its result only when awaited: write await before it, or use the same tool of tools, which needs no await", suggestions: ["await"] } : { message: "An async function gives its result only when awaited: write await before the call", suggestions: ["await"] };
   if (finding.code === "reportUndefinedVariable") return undefinedName(place, known);
   return missingMember(finding, place, known) ?? wrongArgument(message, place) ?? wrongField(message, known) ?? { message: plain(message), ...(place.tool === undefined ? {} : { declaration: place.tool.declaration }) };
+}
+
+function usesAio({ imports }: Explaining): boolean {
+  return imports.some(({ module, member }) => module === "tools" ? member === undefined || member === "aio" : module.startsWith("tools.aio"));
 }
 
 /** Words of other languages that models write in Python. */
@@ -59,7 +68,8 @@ function missingMember({ message, code }: PyrightFinding, { node }: Place, known
   if (code !== "reportAttributeAccessIssue" || !/is unknown import symbol|is not a known attribute of module/.test(message)) return undefined;
   const name = textOf(node, known.tree);
   const owner = node.parent?.name === "ImportStatement" ? ownerOfImport(node, known) : node.parent?.firstChild === null || node.parent === null ? undefined : known.uses.referenceOf(node.parent.firstChild);
-  if (owner === undefined || owner.kind === "tool") return undefined;
+  if (owner === undefined) return missingFunction(node, known);
+  if (owner.kind === "tool") return undefined;
   const here = owner.kind === "namespace" ? owner.known.namespace : owner.kind === "aio" ? "tools.aio" : "tools";
   const members = owner.kind === "namespace" ? [...owner.known.tools.keys()] : [...known.environment.namespaces.keys()];
   const near = nearest(name, members).names;
@@ -81,7 +91,7 @@ function ownerOfImport(node: SyntaxNode, { imports, environment }: Explaining): 
   return known === undefined ? undefined : { kind: "namespace", known, isAsync };
 }
 
-function wrongArgument(message: string, { tool }: Place): Said | undefined {
+function wrongArgument(message: string, { tool, isFunction }: Place): Said | undefined {
   if (tool === undefined) return undefined;
   const { declaration, name, parameters } = tool;
   const unknown = /^No parameter named "(.+)"/.exec(message)?.[1];
@@ -92,7 +102,7 @@ function wrongArgument(message: string, { tool }: Place): Said | undefined {
   }
   const missing = /^Arguments? missing for parameters? (.+)/.exec(message)?.[1];
   if (missing !== undefined) return { message: `${name} needs the argument ${missing.replaceAll('"', "")}`, declaration };
-  if (/^Expected \d+ positional argument/.test(message)) return { message: `Arguments of tools are passed by name: ${name}(${parameters.slice(0, 3).map((parameter) => `${parameter}=…`).join(", ")})`, declaration };
+  if (/^Expected \d+ positional argument/.test(message)) return isFunction ? { message: `${name} takes fewer arguments by place: it is ${declaration}`, declaration } : { message: `Arguments of tools are passed by name: ${name}(${parameters.slice(0, 3).map((parameter) => `${parameter}=…`).join(", ")})`, declaration };
   const typed = /^Argument of type "(.+)" cannot be assigned to parameter "(\w+)" of type "(.+)" in function/s.exec(message);
   if (typed === null) return undefined;
   return { message: `${name}: the argument ${typed[2] ?? ""} must be ${plainType(typed[3] ?? "")}, not ${plainType(typed[1] ?? "")}`, declaration };

@@ -2,11 +2,13 @@ import { join } from "node:path";
 import type { NamespaceDeclaration } from "@callgate/contract";
 import { startLanguageServer } from "./language-server.ts";
 import type { LanguageServer, PyrightFinding } from "./language-server.ts";
+import type { FunctionModule } from "../program/function-module.ts";
 import { createStubFolder } from "./stub-folder.ts";
 import type { StubFolder, StubSet } from "./stub-folder.ts";
 
 export interface ServerKeeperOptions {
   readonly pythonVersion: string;
+  readonly functions: readonly FunctionModule[];
   readonly timeoutMs: number;
   readonly memoryMiB: number;
   readonly recycleMiB: number;
@@ -101,7 +103,7 @@ export function createServerKeeper(options: ServerKeeperOptions): ServerKeeper {
   const { timeoutMs, memoryMiB, recycleMiB, recycleChecks } = options;
   let folder: StubFolder | undefined;
   let next = 1;
-  const folderOf = (): StubFolder => (folder ??= createStubFolder(options.pythonVersion));
+  const folderOf = (): StubFolder => (folder ??= createStubFolder(options));
   const servers = createServers(() => startLanguageServer({ folder: folderOf().path, memoryMiB }));
   const ask = async (text: string, set: StubSet): Promise<readonly PyrightFinding[]> => {
     const { server } = await servers.serve(set);

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NamespaceDeclaration } from "@callgate/contract";
+import type { FunctionModule } from "../program/function-module.ts";
 
 /** The stubs of one set of namespaces, on disk. */
 export interface StubSet {
@@ -51,7 +52,13 @@ function configuration(pythonVersion: string): string {
   return JSON.stringify({ pythonVersion, pythonPlatform: "Linux", typeCheckingMode: "standard", enableTypeIgnoreComments: false, reportUnusedCoroutine: "error", reportMissingModuleSource: "none", reportUnusedExpression: "none" });
 }
 
-export function createStubFolder(pythonVersion: string): StubFolder {
+export interface StubFolderOptions {
+  readonly pythonVersion: string;
+  /** Modules that lie beside every program. */
+  readonly functions: readonly FunctionModule[];
+}
+
+export function createStubFolder({ pythonVersion, functions }: StubFolderOptions): StubFolder {
   const path = mkdtempSync(join(tmpdir(), "callgate-check-"));
   writeFileSync(join(path, "pyrightconfig.json"), configuration(pythonVersion));
   writeFileSync(join(path, "__builtins__.pyi"), builtins);
@@ -62,7 +69,7 @@ export function createStubFolder(pythonVersion: string): StubFolder {
       const hash = createHash("sha256");
       for (const { namespace, digest } of namespaces) hash.update(`${namespace}\n${digest}\n`);
       const key = hash.digest("hex").slice(0, 32);
-      const found = known.get(key) ?? writeSet(join(path, key), namespaces);
+      const found = known.get(key) ?? writeSet(join(path, key), namespaces, functions);
       known.set(key, found);
       return found;
     },
@@ -70,7 +77,7 @@ export function createStubFolder(pythonVersion: string): StubFolder {
   };
 }
 
-function writeSet(folder: string, namespaces: readonly NamespaceDeclaration[]): StubSet {
+function writeSet(folder: string, namespaces: readonly NamespaceDeclaration[], functions: readonly FunctionModule[]): StubSet {
   const tools = join(folder, "tools");
   mkdirSync(join(tools, "aio"), { recursive: true });
   const imports = namespaces.map(({ namespace }) => `from . import ${namespace} as ${namespace}\n`).join("");
@@ -81,6 +88,7 @@ function writeSet(folder: string, namespaces: readonly NamespaceDeclaration[]): 
   }
   writeFileSync(join(tools, "__init__.pyi"), `${builtins}${imports}${index}`);
   writeFileSync(join(tools, "aio/__init__.pyi"), `${imports}${waiting}`);
+  for (const { module, text } of functions) writeFileSync(join(folder, `${module}.py`), text);
   const names = namespaces.map(({ namespace }) => namespace);
-  return { folder, anchor: ["import tools, tools.aio, asyncio, json, re, datetime, collections, typing\n", ...names.map((name) => `import tools.${name}, tools.aio.${name}\n`)].join("") };
+  return { folder, anchor: ["import tools, tools.aio, asyncio, json, re, datetime, collections, typing\n", ...names.map((name) => `import tools.${name}, tools.aio.${name}\n`), ...functions.map(({ module }) => `import ${module}\n`)].join("") };
 }

@@ -1,5 +1,6 @@
 import type { CheckReport, Lane } from "@callgate/contract";
 import type { NamespaceMessage } from "@callgate/runtime/check-parts";
+import type { FunctionModule } from "../program/function-module.ts";
 import type { PyrightFinding } from "../server/language-server.ts";
 
 /** A program is read, shown to pyright, and judged: two requests with pyright between them. */
@@ -17,4 +18,5 @@ export interface ReaderSettings {
   readonly pythonVersion: string;
   /** Modules that may be imported beside the standard library. */
   readonly modules: readonly string[];
+  readonly functions: readonly FunctionModule[];
 }

@@ -7,14 +7,15 @@ import { standardLibrary } from "../program/standard-library.ts";
 import type { ReaderAnswer, ReaderRequest, ReaderSettings } from "./messages.ts";
 
 /** Answers one request after the other; holds one program between reading and judging it. Never throws. */
-export function createReaderService({ pythonVersion, modules }: ReaderSettings): (request: ReaderRequest) => ReaderAnswer {
-  const always: ReadonlySet<string> = new Set([...standardLibrary(pythonVersion), ...modules]);
+export function createReaderService({ pythonVersion, modules, functions }: ReaderSettings): (request: ReaderRequest) => ReaderAnswer {
+  const always: ReadonlySet<string> = new Set([...standardLibrary(pythonVersion), ...modules, ...functions.map(({ module }) => module)]);
+  const functionsBy = new Map(functions.map(({ module, text }) => [module, knownNamespace(module, text, new Map())]));
   const known = new Map<string, KnownNamespace>();
   let reading: Reading | undefined;
 
   const environmentOf = (messages: readonly NamespaceMessage[], more: readonly string[]): Environment => {
     for (const { key, namespace, load } of messages) if (load !== undefined) known.set(key, knownNamespace(namespace, load.text, new Map(load.tools)));
-    return { modules: more.length === 0 ? always : new Set([...always, ...more]), namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
+    return { functions: functionsBy, modules: more.length === 0 ? always : new Set([...always, ...more]), namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
   };
 
   return (request) => {
