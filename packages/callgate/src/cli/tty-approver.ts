@@ -60,7 +60,7 @@ function drain(input: NodeJS.ReadStream): void {
 }
 
 /** The text of a program under review, its lines numbered. */
-function programText(summary: ApprovalQuestion["argsSummary"]): string {
+export function programText(summary: ApprovalQuestion["argsSummary"]): string {
   const program = typeof summary === "object" && summary !== null && "program" in summary ? summary.program : undefined;
   const lines = typeof program === "string" ? program.split(/\r\n|\n|\r/) : [];
   return lines.map((line, index) => `    ${String(index + 1).padStart(3)}  ${visible(line)}`).join("\n");

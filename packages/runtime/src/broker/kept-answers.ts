@@ -1,16 +1,22 @@
-import type { RunSignal } from "@callgate/contract";
+import type { Clock, Journal, Principal, RunSignal } from "@callgate/contract";
 import { answerOf } from "../approval/approvals.ts";
 import type { KeptAnswers } from "../approval/approvals.ts";
-import type { ReadyCall } from "./call.ts";
 
 /** How often the journal is asked whether somebody answered elsewhere while a person is asked here. */
 const lookEveryMs = 1_000;
+
+/** Whose question it is: a call's, or a run's about its program. */
+export interface AskingRun {
+  readonly seams: { readonly journal: Pick<Journal, "readSignals" | "signal">; readonly clock: Clock };
+  readonly request: { readonly principal: Principal; readonly runId: string };
+  readonly safe: { text(value: string): string };
+}
 
 /**
  * An answer is kept as a signal to its run, whoever was asked (a terminal, a function of the application, the command line
  * in another process), and the first one counts for all.
  */
-export function keptAnswers({ seams, request, safe }: Pick<ReadyCall, "seams" | "request" | "safe">): KeptAnswers {
+export function keptAnswers({ seams, request, safe }: AskingRun): KeptAnswers {
   const { journal, clock } = seams;
   const { principal: { tenant }, runId } = request;
 

@@ -115,6 +115,27 @@ export async function rejectRun(scope: RunScope, request: RunRequest, report: Ch
   return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter() });
 }
 
+/** Gives up a run whose program waits for a person's review. Nothing of it has happened. */
+export async function suspendUnchecked(scope: RunScope, request: RunRequest, suspension: Suspension): Promise<RunResult> {
+  if (scope.fence.signal.aborted) scope.notices.add(lostNotice(scope.runId));
+  else for (const notice of waitsText(scope.runId, suspension.waits)) scope.notices.add(notice);
+  const draft: RunDraft = {
+    runId: scope.runId,
+    status: scope.fence.signal.aborted ? "running" : "suspended",
+    text: [],
+    console: [],
+    consoleDroppedBytes: 0,
+    diagnostics: [],
+    repairs: [],
+    calls: [],
+    artifacts: [],
+    waits: suspension.waits,
+    notices: scope.notices.all,
+    durationMs: scope.seams.clock.monotonic() - request.startedMs,
+  };
+  return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter(), suspension });
+}
+
 type RefusedReview = Pick<CheckReport, "diagnostics" | "repairs"> & { readonly kind: "refused"; readonly error: RunError };
 
 function statusOf(kind: CheckReport["kind"] | RefusedReview["kind"] | "cancelled"): Extract<RunStatus, "completed" | "rejected" | "cancelled"> {

@@ -9,6 +9,7 @@ import { openEnds } from "./open-ends.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
 import { assumingReads, readAgain } from "./read-again.ts";
+import { earlierReview } from "./review-program.ts";
 import { readResumePoint } from "./resume-point.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import { changesSince } from "./run-changes.ts";
@@ -93,7 +94,7 @@ export function createResumer(options: ResumerOptions): Resumer {
     }
     if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
       tellResumed(scope, claimed, []);
-      return await runner.restart(scope, request);
+      return await runner.restart(scope, request, earlierReview(entries, signals));
     }
     const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
     if (typeof known === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, known);

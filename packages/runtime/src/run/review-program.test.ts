@@ -3,6 +3,7 @@ import { createGuestChecker, createProcessDriver, createUnsafeLocalLauncher } fr
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { afterEach, describe, expect, test } from "vitest";
 import { callbackApprover, keepingApprover } from "../approval/approvers.ts";
+import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
 
@@ -59,13 +60,11 @@ describe("review of a program", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "DENIED", tool: "t.act" } });
   });
 
-  test("where nobody can be asked it is refused, with the setting that would let it run; a question is never kept for later", async () => {
+  test("where nobody can be asked it is refused, with the setting that would let it run", async () => {
     const nobody = await createTestGate([]);
     open.push(nobody);
     expect(await nobody.gate.run(program)).toMatchObject({ status: "rejected", error: { code: "APPROVAL_UNAVAILABLE", message: expect.stringMatching(/nobody can give one here.*"JS_EVAL": "note"/) } });
-    const kept = await createTestGate([], { approver: keepingApprover() });
-    open.push(kept);
-    expect(await kept.gate.run(program)).toMatchObject({ status: "rejected", error: { code: "APPROVAL_UNAVAILABLE", message: expect.stringMatching(/not kept for later/) } });
+    expect(await nobody.gate.approvals.list()).toEqual([]);
   });
 
   test("a cancel while a person thinks is a cancelled run", async () => {
@@ -100,5 +99,99 @@ describe("review of a program", () => {
     await gate.run("eval('\"hunter2\"');\nreturn 1;").catch(() => undefined);
     expect(JSON.stringify(asked)).not.toContain("hunter2");
     expect(JSON.stringify(asked)).toContain("[secret]");
+  });
+});
+
+describe("review of a program that is answered later", () => {
+  const text = `import { t } from "tools";\nconst n = eval("20 + 22") as number;\nawait t.act({});\nreturn n;`;
+
+  /** A gate that keeps its questions, and how often its tool was called. */
+  async function keeping(options: Parameters<typeof createTestGate>[1] = {}): Promise<TestGate & { readonly calls: () => number }> {
+    let called = 0;
+    const made = await createTestGate([{ name: "act", effect: "write", handler: () => (called += 1) }], { approver: keepingApprover(), defaults: { principal: { tenant: "local", user: "ann", roles: [], claims: {} }, suspendAfterMs: 0 }, ...options });
+    open.push(made);
+    return { ...made, calls: () => called };
+  }
+  const questionOf = async ({ gate }: TestGate): Promise<ApprovalQuestion> => {
+    const pending = await gate.approvals.list();
+    expect(pending).toHaveLength(1);
+    return pending[0]?.question ?? expect.fail("no question");
+  };
+
+  test("the run is suspended with the question; approved, it runs exactly once, whoever takes it up and however often", async () => {
+    const one = await keeping();
+    const first = await one.gate.run(text);
+    expect(first).toMatchObject({ status: "suspended", calls: [], waits: [{ kind: "approval", question: { isReview: true, tool: "program" } }], notices: [expect.stringMatching(/^Waits for a person to review the program \(JS_EVAL at 2:11.*callgate approvals approve apr_/), expect.stringContaining(`callgate runs resume ${first.runId}`)] });
+    expect(one.calls()).toBe(0);
+    const question = await questionOf(one);
+    expect(question).toMatchObject({ runId: first.runId, ruleId: "JS_EVAL", argsSummary: { program: text } });
+    // Not answered yet: it waits on, with the same question.
+    expect(await one.gate.runs.resume(first.runId, { suspendAfterMs: 0 })).toMatchObject({ status: "suspended", waits: [{ question: { approvalId: question.approvalId } }] });
+    expect(await one.gate.approvals.answer(question.approvalId, { approved: true, by: "bob" })).toEqual({ known: false, approved: true });
+    expect(await one.gate.approvals.answer(question.approvalId, { approved: false, by: "eve" })).toEqual({ known: true, approved: true });
+    const both = await Promise.all([one.gate.runs.resume(first.runId), one.gate.runs.resume(first.runId)]);
+    for (const result of [...both, await one.gate.runs.resume(first.runId)]) expect(result).toMatchObject({ status: "completed", value: { value: 42 } });
+    expect(one.calls()).toBe(1);
+    expect((await one.gate.runs.show(first.runId))?.entries.filter(({ kind }) => kind === "checked")).toMatchObject([{ ok: true, review: { approvalId: question.approvalId, approved: true, by: "bob" } }]);
+    expect(await one.gate.approvals.list()).toEqual([]);
+    expect(one.events.map(({ kind }) => kind).filter((kind) => /approval|checked|suspended|ended/.test(kind))).toEqual(["approval-asked", "run-suspended", "run-suspended", "approval-answered", "run-checked", "call-ended", "run-ended"]);
+  });
+
+  test("denied, it ends as rejected and nothing of it happened", async () => {
+    const one = await keeping();
+    const { runId } = await one.gate.run(text);
+    await one.gate.approvals.answer((await questionOf(one)).approvalId, { approved: false, by: "bob", reason: "too clever" });
+    expect(await one.gate.runs.resume(runId)).toMatchObject({ status: "rejected", calls: [], error: { code: "DENIED", message: expect.stringMatching(/bob refused it: too clever/), line: 2 } });
+    expect(one.calls()).toBe(0);
+    expect((await one.gate.runs.show(runId))?.run.status).toBe("rejected");
+  });
+
+  test("an answer that comes while the run still waits here is heard here, and nothing is suspended", async () => {
+    const one = await keeping({ defaults: { principal: { tenant: "local", user: "ann", roles: [], claims: {} }, suspendAfterMs: Number.POSITIVE_INFINITY } });
+    const asked = Promise.withResolvers<string>();
+    one.gate.onEvent((event) => void (event.kind === "approval-asked" && asked.resolve(event.question.approvalId)));
+    const running = one.gate.run(text);
+    await one.gate.approvals.answer(await asked.promise, { approved: true, by: "bob" });
+    expect(await running).toMatchObject({ status: "completed", value: { value: 42 } });
+    expect(one.events.some(({ kind }) => kind === "run-suspended")).toBe(false);
+  });
+
+  test("cancelled while it waits, it never runs", async () => {
+    const one = await keeping();
+    const { runId } = await one.gate.run(text);
+    expect(await one.gate.runs.cancel(runId)).toMatchObject({ status: "cancelled", calls: [] });
+    await expect(one.gate.runs.resume(runId)).resolves.toMatchObject({ status: "cancelled" });
+    expect([one.calls(), await one.gate.approvals.list()]).toEqual([0, []]);
+  });
+
+  test("the policy changed since: the answer was to another question, and it does not run", async () => {
+    const first = await keeping();
+    const { runId } = await first.gate.run(text);
+    await first.gate.approvals.answer((await questionOf(first)).approvalId, { approved: true, by: "bob" });
+    const second = await keeping({ wrapJournal: () => first.journal, policy: createRulesPolicy([{ allow: "*" }, { deny: "other.*" }]) });
+    expect(await second.gate.runs.resume(runId)).toMatchObject({ status: "rejected", error: { code: "DENIED", message: expect.stringContaining("the policy") } });
+    expect([first.calls(), second.calls()]).toEqual([0, 0]);
+  });
+
+  test("of a question that cannot be written down nobody is told, and the program does not run", async () => {
+    const one = await keeping({ wrapJournal: (journal) => ({ ...journal, append: (lease, entries, durability) => (entries.some(({ kind }) => kind === "approval-asked") ? Promise.reject(new Error("the disk is full")) : journal.append(lease, entries, durability)) }) });
+    expect(await one.gate.run(text)).toMatchObject({ status: "rejected", error: { code: "APPROVAL_UNAVAILABLE", message: expect.stringContaining("the disk is full") } });
+    expect(one.events.some(({ kind }) => kind === "approval-asked")).toBe(false);
+  });
+
+  test("a program of a real process waits as well, and runs once", async () => {
+    const one = await keeping({ checkers: [createTypeScriptChecker(), createGuestChecker("python")], drivers: [createProcessDriver({ launcher: createUnsafeLocalLauncher() })] });
+    const { runId, status } = await one.gate.run("from tools import t\nt.act()\neval('41 + 1')", { language: "python" });
+    expect(status).toBe("suspended");
+    await one.gate.approvals.answer((await questionOf(one)).approvalId, { approved: true, by: "bob" });
+    expect(await one.gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: 42 } });
+    expect(one.calls()).toBe(1);
+  });
+
+  test("a block of a session cannot wait: it is refused with what to do", async () => {
+    const one = await keeping({ checkers: [createTypeScriptChecker(), createGuestChecker("python")], drivers: [createProcessDriver({ launcher: createUnsafeLocalLauncher() })] });
+    const { sessionId } = one.gate.sessions.open({ language: "python" });
+    expect(await one.gate.run("eval('1')", { session: sessionId })).toMatchObject({ status: "rejected", error: { code: "APPROVAL_UNAVAILABLE", message: expect.stringContaining("A block of a session cannot wait") } });
+    expect(await one.gate.run("1 + 1", { session: sessionId })).toMatchObject({ status: "completed" });
   });
 });

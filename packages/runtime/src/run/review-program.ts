@@ -1,9 +1,13 @@
-import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, RunError } from "@callgate/contract";
+import { CallgateError } from "@callgate/contract";
+import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, RunError, RunSignal, Suspension } from "@callgate/contract";
 import type { Operation, Verdict } from "../approval/approvals.ts";
+import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
 import { watchLease } from "./watch-lease.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
+import { createSuspender } from "./suspender.ts";
+import { createWaitingRoom, wakeTimeOf } from "./waiting-room.ts";
 
 /** What stands for the program where a question names a tool: none is called so, for every tool has a namespace. */
 const programName = "program";
@@ -11,30 +15,59 @@ const programName = "program";
 /** Of a program, what a person is shown beside the findings. */
 const maxShownChars = 4_000;
 
+/** The place of the program itself among what a run asks: its calls count from 0. */
+export const programSeq = -1;
+
 /** What came of a review. `none`: nothing of the program asks for one. */
 export type ReviewEnd =
   | { readonly kind: "none" }
   | { readonly kind: "approved"; readonly record: ReviewRecord }
   | { readonly kind: "refused"; readonly record: ReviewRecord; readonly error: RunError }
+  /** It is answered later, perhaps in another process: the run is given up until then. */
+  | { readonly kind: "waits"; readonly suspension: Suspension }
   | { readonly kind: "cancelled" };
 
 type ReviewRecord = NonNullable<Extract<JournalEntry, { kind: "checked" }>["review"]>;
+
+/** A question about the program that an earlier stretch of the run has asked, and what was said to it. */
+export interface EarlierReview {
+  readonly question: ApprovalQuestion;
+  readonly said: ApprovalSignal | undefined;
+}
+
+type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
+
+/** What a run that was not checked yet has asked about its program. */
+export function earlierReview(entries: readonly JournalEntry[], signals: readonly RunSignal[]): EarlierReview | undefined {
+  const asked = entries.findLast((entry) => entry.kind === "approval-asked" && entry.seq === programSeq);
+  if (asked?.kind !== "approval-asked") return undefined;
+  return { question: asked.question, said: signals.find((signal): signal is ApprovalSignal => signal.kind === "approval" && signal.approvalId === asked.question.approvalId) };
+}
+
+/** Whether a rule of the scanner has a person look at the program. */
+export function asksForReview({ kind, diagnostics }: CheckReport): boolean {
+  return kind === "ok" && diagnostics.some(({ review }) => review === true);
+}
 
 /**
  * Has a person look at a program before it runs, where a rule of the scanner asks for that. The findings and the program are
  * shown; the answer is good for this text in this run only. An answer to the program is none to its calls.
  *
- * Where nobody can answer, and where an answer could only come later, it is refused. Never rejects.
+ * The question is on disk before anyone is told of it, and so is its answer: it goes the way of the questions about calls.
+ * Where it is kept for later the run waits for it, then it is given up, and whoever takes it up asks the same question
+ * still. A block of a session cannot wait so; there, and where nobody can answer, it is refused. Never rejects.
  */
-export async function reviewProgram(scope: RunScope, request: RunRequest, report: CheckReport): Promise<ReviewEnd> {
+export async function reviewProgram(scope: RunScope, request: RunRequest, { report, before }: { readonly report: CheckReport; readonly before?: EarlierReview | undefined }): Promise<ReviewEnd> {
   const findings = report.diagnostics.filter(({ review }) => review === true);
-  if (report.kind !== "ok" || findings.length === 0) return { kind: "none" };
+  if (!asksForReview(report)) return { kind: "none" };
   const { seams, runId, principal } = scope;
   const operation = operationOf(scope, request, findings);
-  const question = seams.reviews.pose(operation);
+  const question = before?.question ?? seams.reviews.pose(operation);
   const scoped = { runId, principal, callId: question.callId, tool: programName };
-  seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
-  const verdict = await ask(scope, request, question);
+  const unrecorded = before === undefined ? await recordQuestion(scope, question) : undefined;
+  if (unrecorded === undefined && before === undefined) seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
+  const verdict = unrecorded ?? (await untilAnswered(scope, request, { question, said: before?.said }));
+  if (verdict.kind === "left") return { kind: "waits", suspension: verdict.suspension };
   const redeemed = verdict.kind === "approved" ? seams.reviews.redeem(verdict.approvalId, operation) : undefined;
   const isApproved = redeemed?.kind === "redeemed";
   if (verdict.kind !== "pending") seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: isApproved, by: "by" in verdict ? verdict.by : "nobody" });
@@ -46,14 +79,64 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, report
   return { kind: "refused", record: { approvalId: verdict.approvalId, ruleIds, approved: false, by, reason: clean }, error: errorOf({ code, by, reason: clean }, findings) };
 }
 
-/** However long a person takes, the run stays ours. */
-async function ask(scope: RunScope, { signal }: RunRequest, question: ApprovalQuestion): Promise<Verdict> {
-  const release = watchLease(scope);
+/** Undefined once it is on disk. */
+async function recordQuestion({ seams, lease, fence }: RunScope, question: ApprovalQuestion): Promise<Verdict | undefined> {
+  const { approvalId } = question;
   try {
-    return await scope.seams.reviews.ask(question, { signal: AbortSignal.any([signal, scope.fence.signal]) });
+    await seams.journal.append(lease, [{ kind: "approval-asked", atMs: seams.clock.now(), seq: programSeq, question }], "full");
+    return undefined;
+  } catch (fault) {
+    if (CallgateError.is(fault) && fault.code === "RUN_FENCED") {
+      fence.raise();
+      return { kind: "cancelled", approvalId };
+    }
+    return { kind: "unavailable", approvalId, help: `The question could not be written to the journal: ${fault instanceof Error ? fault.message : String(fault)}` };
+  }
+}
+
+type Left = { readonly kind: "left"; readonly suspension: Suspension };
+
+/** However long a person takes, the run stays ours until it is given up. */
+async function untilAnswered(scope: RunScope, request: RunRequest, { question, said }: EarlierReview): Promise<Verdict | Left> {
+  const release = watchLease(scope);
+  const signal = AbortSignal.any([request.signal, scope.fence.signal]);
+  const { seams } = scope;
+  const kept = keptAnswers({ seams, request: scope, safe: seams.redactor });
+  try {
+    const verdict = await seams.reviews.ask(question, { signal, kept, ...(said === undefined ? {} : { answer: said }) });
+    if (verdict.kind !== "pending" || request.session !== undefined) return verdict;
+    const waited = await waitKept(scope, { ...request, signal }, question);
+    if (waited.kind === "left") return waited;
+    return await seams.reviews.ask(question, { signal, ...(waited.said?.kind === "approval" ? { answer: waited.said } : {}) });
   } finally {
     release();
   }
+}
+
+type Waited = Left | { readonly kind: "over"; readonly said: RunSignal | undefined };
+
+/** Waits for the answer to a question that is kept, as a call of a program does, and leaves the run when that takes long. */
+function waitKept(scope: RunScope, { signal, leave, suspendAfterMs }: Pick<RunRequest, "signal" | "leave" | "suspendAfterMs">, question: ApprovalQuestion): Promise<Waited> {
+  const { clock, journal } = scope.seams;
+  const { promise, resolve } = Promise.withResolvers<Waited>();
+  const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken: new Map(), looked: () => suspender.touch() });
+  const left = (wakeAtMs: number | undefined): void => resolve({ kind: "left", suspension: { atMs: clock.now(), waits: room.waits, ...(wakeAtMs === undefined ? {} : { wakeAtMs }) } });
+  const suspender = createSuspender({ clock, suspendAfterMs, isResting: () => room.canBeLeft(clock.now()), resting: () => undefined, suspend: () => left(wakeTimeOf(room.waits)) });
+  const cancelled = (): void => resolve({ kind: "over", said: undefined });
+  const leaving = (): void => left(clock.now());
+  scope.signals.heard = () => room.look();
+  room.add({ wait: { kind: "approval", seq: programSeq, question }, isTimer: false, over: (said) => resolve({ kind: "over", said }) });
+  for (const [source, heard] of [[signal, cancelled], [leave, leaving]] as const) {
+    source?.addEventListener("abort", heard, { once: true });
+    if (source?.aborted === true) heard();
+  }
+  return promise.finally(() => {
+    signal.removeEventListener("abort", cancelled);
+    leave?.removeEventListener("abort", leaving);
+    scope.signals.heard = () => undefined;
+    suspender.stop();
+    room.drop();
+  });
 }
 
 function operationOf({ seams, runId, principal }: RunScope, { program, language }: RunRequest, findings: readonly Diagnostic[]): Operation {
@@ -91,7 +174,7 @@ function refusalOf(question: ApprovalQuestion, verdict: Exclude<Verdict, { kind:
     case "unavailable":
       return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: verdict.help };
     case "pending":
-      return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: `A review is not kept for later. Run it where a person can answer, or set check.scan of ${question.ruleId} to "note"` };
+      return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: `A block of a session cannot wait for a review that is answered later. Run it where a person can answer, or set check.scan of ${question.ruleId} to "note"` };
   }
 }
 

@@ -8,12 +8,12 @@ import { canCompensate, compensate } from "./compensate.ts";
 import type { Compensation } from "./compensate.ts";
 import { execute } from "./execute.ts";
 import type { Executed } from "./execute.ts";
-import { finishRun, rejectRun } from "./finish-run.ts";
+import { finishRun, rejectRun, suspendUnchecked } from "./finish-run.ts";
 import type { FinishOptions } from "./finish-run.ts";
 import { takeUntold } from "./journal-health.ts";
 import { watchLease } from "./watch-lease.ts";
-import { reviewProgram } from "./review-program.ts";
-import type { ReviewEnd } from "./review-program.ts";
+import { asksForReview, reviewProgram } from "./review-program.ts";
+import type { EarlierReview, ReviewEnd } from "./review-program.ts";
 import { recordedJob } from "./recorded-job.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import { hintDiagnostics } from "./run-error.ts";
@@ -27,7 +27,7 @@ export interface Runner {
   /** Checks, runs, settles, shapes. What a program can end in is a value; rejects with CHECKER_FAILED or USAGE only. */
   run(request: RunRequest): Promise<RunResult>;
   /** The same for a run that is ours and whose process was lost before its check was on record: nothing has happened yet. */
-  restart(scope: RunScope, request: RunRequest): Promise<RunResult>;
+  restart(scope: RunScope, request: RunRequest, before: EarlierReview | undefined): Promise<RunResult>;
   /** Goes on with a run that is ours, from where its record ends. */
   resume(scope: RunScope, request: RunRequest, from: { readonly driver: SandboxDriver; readonly point: ResumePoint }): Promise<RunResult>;
   /** Checks only; nothing is recorded. */
@@ -49,14 +49,22 @@ export function createRunner(options: RunnerOptions): Runner {
   const checkProgram = (request: RunRequest): Promise<CheckReport> =>
     check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), limits: request.limits, lane: request.lane, ...(request.session === undefined ? {} : { block: { known: request.session.known } }) }, request.signal);
 
-  async function checkAndCarryOut(scope: RunScope, request: RunRequest, driver: SandboxDriver): Promise<RunResult> {
+  async function checkAndCarryOut(scope: RunScope, request: RunRequest, { driver, before }: { readonly driver: SandboxDriver; readonly before?: EarlierReview | undefined }): Promise<RunResult> {
     let report: CheckReport;
     try {
       report = await checkProgram(request);
     } catch (fault) {
       return await failCheck(scope, request, fault);
     }
-    const review = await reviewProgram(scope, request, report);
+    const goOn = (): Promise<RunResult> => reviewAndCarryOut(scope, request, { driver, report, before });
+    // What is answered meanwhile has to be heard here.
+    return await (asksForReview(report) ? seams.live.during(scope, goOn) : goOn());
+  }
+
+  async function reviewAndCarryOut(scope: RunScope, request: RunRequest, { driver, report, before }: { readonly driver: SandboxDriver; readonly report: CheckReport; readonly before: EarlierReview | undefined }): Promise<RunResult> {
+    const review = await reviewProgram(scope, request, { report, before });
+    // Nothing of the check is on record: whoever takes the run up begins with it.
+    if (review.kind === "waits") return await suspendUnchecked(scope, request, review.suspension);
     noteCheck(scope, report, review);
     // Asked for before the program runs: no effect of it may be on record without what was executed.
     scope.log.flush();
@@ -71,10 +79,10 @@ export function createRunner(options: RunnerOptions): Runner {
       const driver = request.session?.driver ?? driverFor(options.drivers, request.language);
       // Of the first run of a process: the table is made in its own thread while the program is checked and runs.
       seams.tokenCounter().catch(() => undefined); // Whoever needs it tries again, and tells.
-      return await checkAndCarryOut(openRun(seams, request, driver.name), request, driver);
+      return await checkAndCarryOut(openRun(seams, request, driver.name), request, { driver });
     },
-    async restart(scope, request) {
-      return await checkAndCarryOut(scope, request, driverFor(options.drivers, request.language));
+    async restart(scope, request, before) {
+      return await checkAndCarryOut(scope, request, { driver: driverFor(options.drivers, request.language), before });
     },
     async resume(scope, request, { driver, point }) {
       const { recorded } = point;

@@ -13,6 +13,7 @@ export function waitsText(runId: string, waits: readonly RunWait[]): readonly st
 function waitText(runId: string, wait: RunWait): string {
   switch (wait.kind) {
     case "approval":
+      if (wait.question.isReview === true) return `a person to review the program (${wait.question.reason}): callgate approvals approve ${wait.question.approvalId}, or deny`;
       return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals approve ${wait.question.approvalId}, or deny`;
     case "timer":
       return `${timeText(wait.untilMs)} (call ${wait.seq})`;

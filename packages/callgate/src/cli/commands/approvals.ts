@@ -2,6 +2,7 @@ import type { PendingApproval } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { programText } from "../tty-approver.ts";
 import { visible } from "../terminal.ts";
 
 /** `callgate approvals ls` */
@@ -18,9 +19,10 @@ export async function listApprovalsCommand(context: CommandContext): Promise<Exi
 
 function render({ question }: PendingApproval, { terminal }: CommandContext): string {
   const { bold, dim } = terminal.outColors;
-  const args = visible(JSON.stringify(question.argsSummary, undefined, 2)).split("\n").map((line) => `    ${line}`);
+  const isReview = question.isReview === true;
+  const args = isReview ? [programText(question.argsSummary)] : visible(JSON.stringify(question.argsSummary, undefined, 2)).split("\n").map((line) => `    ${line}`);
   return [
-    `${bold(question.approvalId)} ${question.tool} (${question.effect}) for ${visible(question.principal.user)}, run ${question.runId}`,
+    `${bold(question.approvalId)} ${isReview ? "review of a program" : `${question.tool} (${question.effect})`} for ${visible(question.principal.user)}, run ${question.runId}`,
     dim(`  why asked  ${visible(question.reason)} (rule ${question.ruleId}); until ${new Date(question.expiresAtMs).toISOString()}`),
     ...args,
     "",

@@ -102,7 +102,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "result":
       return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
     case "approval-asked":
-      return [`${at} #${entry.seq} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
+      return [`${at} ${ofRun(entry.seq)} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
     case "call-resolved":
       return [`${at} #${entry.seq} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
     case "call-reread":
@@ -110,7 +110,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "call-backgrounded":
       return [`${at} #${entry.seq} its work goes on in the background`];
     case "suspended":
-      return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (#${wait.seq})`).join(", "))}`];
+      return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (${ofRun(wait.seq)})`).join(", "))}`];
     case "cancelling":
       return [`${at} cancelled while it was suspended`];
     case "resumed":
@@ -118,6 +118,11 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "delivered":
       return [];
   }
+}
+
+/** A call by its number; what is asked before the first one is about the program. */
+function ofRun(seq: number): string {
+  return seq < 0 ? "program" : `#${seq}`;
 }
 
 /** `callgate runs replay RUN` */
