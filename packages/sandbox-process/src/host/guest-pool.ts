@@ -17,16 +17,28 @@ export interface GuestPoolOptions {
   readonly start: (language: GuestLanguage, bounds: LaunchBounds) => StartedGuest;
 }
 
+/** A run that takes longer than this has begun before the next interpreter is started. */
+const longRunMs = 20;
+
 /** A failed start is not tried again ahead of time until a run asked for one. */
 export function createGuestPool({ warm, bounds, start }: GuestPoolOptions): GuestPool {
   const waiting = new Map<GuestLanguage, StartedGuest[]>();
   let isClosed = false;
 
+  function tryStart(language: GuestLanguage): StartedGuest | undefined {
+    try {
+      return start(language, bounds);
+    } catch {
+      return undefined; // The next run says why.
+    }
+  }
+
   function refill(language: GuestLanguage): void {
     const ready = waiting.get(language) ?? [];
     waiting.set(language, ready);
     while (!isClosed && ready.length < warm) {
-      const guest = start(language, bounds);
+      const guest = tryStart(language);
+      if (guest === undefined) return;
       ready.push(guest);
       guest.gone.then(
         () => {
@@ -38,6 +50,15 @@ export function createGuestPool({ warm, bounds, start }: GuestPoolOptions): Gues
     }
   }
 
+  /** To start a process holds up this thread for milliseconds: the answer of a short run does not wait for that. */
+  function refillSoon(language: GuestLanguage, taken: StartedGuest): void {
+    const timer = setTimeout(refill, longRunMs, language);
+    taken.gone.then(() => {
+      clearTimeout(timer);
+      setImmediate(refill, language);
+    }, () => undefined);
+  }
+
   return {
     take(language, memoryMiB) {
       // Others have what they were started with.
@@ -46,11 +67,7 @@ export function createGuestPool({ warm, bounds, start }: GuestPoolOptions): Gues
       const taken = fits ? ready.shift() : undefined;
       waiting.set(language, ready);
       const guest = taken ?? start(language, { ...bounds, memoryMiB });
-      setImmediate(() => {
-        try {
-          refill(language);
-        } catch {} // The next run says why.
-      });
+      refillSoon(language, guest);
       return guest;
     },
     async close() {

@@ -150,27 +150,26 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   try {
     const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", guestFile ?? "ignore", "pipe"], ...user });
     whenStarted(child, tools.unshare);
-    const group = joinGroup(host, spec, child);
+    const group = createGroup(host, spec);
+    const guest = watch(child, group, spec);
     // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
     const args = (child.stdio as readonly unknown[])[descriptors.arguments] as Writable;
     args.on("error", () => undefined);
-    args.end(sandboxArguments(spec).join("\0"));
-    return watch(child, group, spec);
+    // One that is not there any more tells why by its end; any other that could not be bounded must not begin.
+    joined(group, child).then(() => args.end(sandboxArguments(spec).join("\0")), () => guest.kill());
+    return guest;
   } finally {
     for (const descriptor of [...opened, ...(guestFile === undefined ? [] : [guestFile])]) closeSync(descriptor);
   }
 }
 
-function joinGroup(host: Host, { bounds }: LaunchSpec, child: ChildProcess): ControlGroup | undefined {
+function createGroup(host: Host, { bounds }: LaunchSpec): ControlGroup | undefined {
   host.count += 1;
-  const group = host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 8 });
-  try {
-    if (child.pid !== undefined) group?.add(child.pid);
-    return group;
-  } catch {
-    group?.remove();
-    return undefined; // It ended already; its exit tells why.
-  }
+  return host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 8 });
+}
+
+async function joined(group: ControlGroup | undefined, { pid }: ChildProcess): Promise<void> {
+  if (pid !== undefined) await group?.add(pid);
 }
 
 /** The first process inside, as this host numbers it: its end is that of its pid namespace. */

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ResourceUse } from "../launcher.ts";
 
@@ -10,8 +11,8 @@ export interface GroupBounds {
 
 /** A control group for one guest. */
 export interface ControlGroup {
-  /** Puts a process, and what it starts from now on, under the bounds. */
-  add(pid: number): void;
+  /** Puts a process, and what it starts from then on, under the bounds. The kernel takes up to 25 ms for it (version 1). */
+  add(pid: number): Promise<void>;
   use(): ResourceUse | undefined;
   /** True when the kernel ended a process of the group for memory. */
   ranOutOfMemory(): boolean;
@@ -94,7 +95,12 @@ function make(folders: readonly string[], bound: () => void): Pick<ControlGroup,
     remove();
     return undefined;
   }
-  return { add: (pid) => folders.forEach((folder) => write(join(folder, "cgroup.procs"), pid)), remove };
+  return {
+    async add(pid) {
+      for (const folder of folders) await writeFile(join(folder, "cgroup.procs"), `${pid}`);
+    },
+    remove,
+  };
 }
 
 /** Takes away what an earlier process of ours left behind when it was killed: groups named for a pid that is gone. */
