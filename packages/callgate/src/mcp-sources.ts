@@ -45,7 +45,7 @@ function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }
     secrets.push(...resolved.secrets);
     values = resolved.values;
   } catch (fault) {
-    return failedSource(namespace, fault instanceof Error ? fault.message : String(fault));
+    return failedSource(namespace, fault instanceof Error ? fault.message : String(fault), "its settings lead nowhere");
   }
   return createMcpSource({
     namespace,

@@ -24,6 +24,13 @@ afterEach(async () => {
 const timeout = 60_000;
 
 describe("createPythonChecker", { timeout }, () => {
+  test.each(["from tools import hr\nhr.get()", "import tools.hr\n1", "from tools.hr import get\nget()", "from tools import aio\nawait aio.hr.get()", "import tools\ntools.hr.get()", "import hr\n1", "hr.get()"])("names the source of a namespace that cannot be reached: %j", async (text) => {
+    const unavailable = [{ namespace: "hr", message: "The source hr is down: it was unplugged.", retryable: true }];
+    const report = await shared.check({ text, namespaces, unavailable, lane: "execute", limits }, new AbortController().signal);
+    expect(first(report)).toMatch(/^error SOURCE_UNAVAILABLE [12]:\d+ The source hr is down: it was unplugged\.$/);
+    expect(first(await check(text))).not.toContain("SOURCE_UNAVAILABLE");
+  });
+
   test("accepts a program that uses tools by every way of importing them", async () => {
     const report = await check(`from tools import documents, aio, ToolError
 import tools.crm

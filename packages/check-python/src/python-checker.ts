@@ -58,9 +58,9 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
     return reader;
   };
   const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });
-  const checkOnce = async ({ text, namespaces, lane, block }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
+  const checkOnce = async ({ text, namespaces, unavailable = [], lane, block }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
     const target = thread();
-    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), modules: folders.flatMap(modulesIn), ...(block === undefined ? {} : { known: block.known }) }, within(target));
+    const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), unavailable, modules: folders.flatMap(modulesIn), ...(block === undefined ? {} : { known: block.known }) }, within(target));
     if (read.kind !== "read") return read;
     const answer = await diagnoseTwice(server, { text: read.checkable, namespaces }, signal);
     if (answer.kind !== "found") return answer;
@@ -87,7 +87,7 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
         const answer = await diagnoseTwice(server, { text: "result = len([1])\nresult\n", namespaces }, new AbortController().signal);
         if (answer.kind !== "found") throw new CallgateError("CHECKER_FAILED", "Cannot load the tools' stubs: pyright did not answer", { details: { reason: "message" in answer ? answer.message : answer.kind } });
         const target = thread();
-        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces), modules: [] }, within(target));
+        await target.ask({ kind: "read", text: "1", namespaces: messagesFor(target.known, namespaces), unavailable: [], modules: [] }, within(target));
       }),
     async close() {
       turns.end();

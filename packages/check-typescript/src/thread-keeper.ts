@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Lane, NamespaceDeclaration, SessionBlockCheck } from "@callgate/contract";
+import type { Lane, NamespaceDeclaration, SessionBlockCheck, UnavailableNamespace } from "@callgate/contract";
 import { createNamespaceMessages, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
 import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
 import type { NodeWorld } from "./program/node-world.ts";
@@ -26,6 +26,7 @@ interface Asked {
   readonly text: string;
   readonly lane: Lane;
   readonly namespaces: readonly NamespaceDeclaration[];
+  readonly unavailable?: readonly UnavailableNamespace[];
   readonly block?: SessionBlockCheck;
 }
 
@@ -69,9 +70,9 @@ export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleCh
   };
 
   return {
-    async check({ text, lane, namespaces, block }, signal) {
+    async check({ text, lane, namespaces, unavailable, block }, signal) {
       const target = current();
-      const answer = await target.ask({ kind: "check", text, lane, ...(block === undefined ? {} : { known: block.known }), namespaces: messages(target.known, namespaces) }, { timeoutMs: timeoutMs + (target.answered === 0 ? threadStartupMs : 0), signal });
+      const answer = await target.ask({ kind: "check", text, lane, ...(block === undefined ? {} : { known: block.known }), ...(unavailable === undefined ? {} : { unavailable }), namespaces: messages(target.known, namespaces) }, { timeoutMs: timeoutMs + (target.answered === 0 ? threadStartupMs : 0), signal });
       if (answer.kind === "overflow" || answer.kind === "fault") await target.end();
       else if (answer.kind === "report" && (answer.heapMiB > recycleMiB || target.answered >= recycleChecks)) replace(namespaces);
       return answer;

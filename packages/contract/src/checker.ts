@@ -2,6 +2,15 @@ import type { Effect } from "./tool-spec.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { RunLimits } from "./limits.ts";
 
+/** A namespace whose source cannot be reached, so that its tools are not known. Only for who may call some of them. */
+export interface UnavailableNamespace {
+  readonly namespace: string;
+  /** Which source, why, what still works and when to try again: whole sentences, for a model as for a person. */
+  readonly message: string;
+  /** Whether trying again can help. */
+  readonly retryable: boolean;
+}
+
 /** A namespace as the checker sees it. */
 export interface NamespaceDeclaration {
   /** Identifier, after the naming rule. */
@@ -17,6 +26,8 @@ export interface CheckRequest {
   /** The program, in any accepted form. A `Checker` gets it already taken out of its fence and within the pre-scan's bounds. */
   readonly text: string;
   readonly namespaces: readonly NamespaceDeclaration[];
+  /** A program that uses one of these is refused with SOURCE_UNAVAILABLE and its message, not as if it did not exist. */
+  readonly unavailable?: readonly UnavailableNamespace[];
   readonly limits: Pick<RunLimits, "sourceBytes">;
   /** In the read lane a reachable write is an error. */
   readonly lane: Lane;

@@ -1,7 +1,7 @@
 import type { CallOutcome } from "./outcome.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
-import type { Lane } from "./checker.ts";
+import type { Lane, UnavailableNamespace } from "./checker.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
@@ -40,7 +40,10 @@ export interface NamespaceView {
   readonly kind: string;
   readonly purpose: string | undefined;
   readonly state: SourceState;
+  /** Tools the caller can see. */
   readonly toolCount: number;
+  /** Set where the tools are not known because the source cannot be reached, for a caller who may call some of them. */
+  readonly unavailable?: UnavailableNamespace;
 }
 
 interface Caller {
@@ -177,6 +180,7 @@ export interface Gate {
   describe(names: readonly string[], options?: Caller): readonly ToolView[];
   nearest(name: string, options?: Caller): readonly string[];
   tools(options?: Caller): readonly ToolView[];
+  /** Of every source, for people: also those of which the caller sees no tool. A model is shown those with tools, or `unavailable`. */
   namespaces(options?: Caller): readonly NamespaceView[];
   /** Declarations of what the caller can see. */
   declarations(options?: Caller & { readonly language?: "typescript" | "python"; readonly namespaces?: readonly string[] }): string;

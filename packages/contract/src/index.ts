@@ -70,6 +70,7 @@ export type {
   Reach,
   Repair,
   SessionBlockCheck,
+  UnavailableNamespace,
 } from "./checker.ts";
 export type { Blobs } from "./blobs.ts";
 export type {

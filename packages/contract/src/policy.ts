@@ -25,10 +25,13 @@ export type PolicyDecision =
  *
  * - `decide` has an answer for every input and never throws.
  * - `visible` is false for a tool the principal can never call; for them it does not exist.
+ * - `mayReach` is the same of a namespace whose tools are not known, because its source is down: false where, as far as
+ *   one can tell, none of them could be visible. In doubt about labels, tags and permissions they count as not declared.
  */
 export interface Policy {
   /** Changes whenever an answer could change. */
   readonly version: string;
   decide(facts: PolicyFacts): PolicyDecision;
   visible(principal: Principal, tool: string, spec: ToolSpec): boolean;
+  mayReach(principal: Principal, namespace: string): boolean;
 }

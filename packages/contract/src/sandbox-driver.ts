@@ -11,6 +11,8 @@ export type ProgramLanguage = KnownLanguage | (string & Record<never, never>);
 export interface GuestModule {
   readonly namespace: string;
   readonly tools: readonly string[];
+  /** Its source is down and its tools are not known: any name may be called, and the answer of the call says why it fails. */
+  readonly open?: true;
 }
 
 /** All that a guest is given. Nothing else of the host reaches it. */

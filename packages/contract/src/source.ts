@@ -7,7 +7,8 @@ export type SourceState =
   | { readonly kind: "ready" }
   | { readonly kind: "degraded"; readonly reason: string }
   | { readonly kind: "auth_needed"; readonly reason: string }
-  | { readonly kind: "down"; readonly reason: string };
+  /** `brief`: what of the reason may be told to a model, a clause without paths. `retryAfterMs`: from when on, counted from the failure, a use tries again. Absent: no use does before somebody mends it. */
+  | { readonly kind: "down"; readonly reason: string; readonly brief?: string; readonly retryAfterMs?: number };
 
 /** Something wrong with one tool or part of a source; the rest works. */
 export interface SourceProblem {

@@ -19,9 +19,11 @@ export interface SurfaceText {
  * written, types in place of both where they fit. Length is bounded whatever the number of tools.
  */
 export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
-  const namespaces = gate.namespaces({ principal }).filter((namespace) => namespace.toolCount > 0);
+  const all = gate.namespaces({ principal });
+  const namespaces = all.filter((namespace) => namespace.toolCount > 0);
+  const away = all.flatMap(({ unavailable }) => (unavailable === undefined ? [] : [unavailable.namespace]));
   const total = namespaces.reduce((sum, namespace) => sum + namespace.toolCount, 0);
-  const names = namesText(namespaces, total);
+  const names = `${namesText(namespaces, total)}${awayText(away)}`;
   const declarations = total === 0 ? "" : gate.declarations({ principal }).trim();
   const inlined = declarations !== "" && estimateTokens(declarations) <= inlineTokens;
   const types = inlined ? `\n\nAll types:\n\`\`\`ts\n${declarations}\n\`\`\`` : "\n\nFind names and types with search_tools before you write the program; do not guess.";
@@ -30,7 +32,7 @@ export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
     inlined,
     instructions: `${names} For one call use call_tool; for more, loops, filters or joins write a program for execute_code (query_code when it only reads).`,
     descriptions: {
-      search_tools: `Finds tools by what you want to do. ${behindText(namespaces, total)}`,
+      search_tools: `Finds tools by what you want to do. ${behindText(namespaces, total)}${awayText(away)}`,
       get_tool_details: "Describes tools in full: signature, when to use them, errors, examples. Names come from search_tools.",
       call_tool: "Calls one tool. For several calls, or when a result is large and you need a part of it, execute_code costs fewer turns and tokens.",
       execute_code: [
@@ -50,6 +52,13 @@ function namesText(namespaces: readonly NamespaceView[], total: number): string 
   const shown = namespaces.slice(0, NAMESPACES_SHOWN).map(({ namespace, toolCount }) => `${namespace} (${toolCount})`);
   const more = namespaces.length - shown.length;
   return `Behind it are ${total} tools in ${shown.join(", ")}${more > 0 ? ` and ${more} more namespaces` : ""}.`;
+}
+
+/** What is there and cannot be reached. Why is said to who asks for it; here it would change with every attempt. */
+function awayText(namespaces: readonly string[]): string {
+  if (namespaces.length === 0) return "";
+  const shown = namespaces.slice(0, NAMESPACES_SHOWN).join(", ");
+  return ` Cannot be reached for now: ${shown}${namespaces.length > NAMESPACES_SHOWN ? " and others" : ""}; search_tools says why and when to try again.`;
 }
 
 function behindText(namespaces: readonly NamespaceView[], total: number): string {

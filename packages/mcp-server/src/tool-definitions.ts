@@ -63,7 +63,7 @@ const runOutput: Tool["outputSchema"] = {
 };
 
 const outputs: Readonly<Record<GateToolName, Tool["outputSchema"]>> = {
-  search_tools: { type: "object", properties: { tools: { type: "array", items: anyObject } }, required: ["tools"] },
+  search_tools: { type: "object", properties: { tools: { type: "array", items: anyObject }, unavailable: { type: "array", items: anyObject } }, required: ["tools"] },
   get_tool_details: { type: "object", properties: { tools: { type: "array", items: anyObject }, unknown: { type: "array", items: anyObject } }, required: ["tools"] },
   call_tool: { type: "object", properties: { runId: { type: "string" }, outcome: { type: "string" }, effectStatus: { enum: ["none", "done", "unknown"] }, value: {}, error: anyObject }, required: ["runId", "outcome", "effectStatus"] },
   execute_code: runOutput,

@@ -1,4 +1,4 @@
-import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView } from "@callgate/contract";
+import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
 import { errorText, modelView } from "@callgate/runtime";
 import type { Answer } from "./answer.ts";
 import { readCallArguments } from "./call-arguments.ts";
@@ -26,7 +26,19 @@ export const toolHandlers: Handlers = {
   read_result: readResult,
 };
 
-function search({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal }: GateRequest): Answer {
+/** With what the list may lack because its source cannot be reached. */
+function search(args: ToolArguments<"search_tools">, request: GateRequest): Answer {
+  const found = searchKnown(args, request);
+  const away = unavailable(request).filter(({ namespace }) => args.namespace === undefined || args.namespace === namespace);
+  if (away.length === 0) return found;
+  return { ...found, text: [found.text, ...away.map(({ message }) => message)].join("\n\n"), structured: { ...found.structured, unavailable: away.map((one) => ({ ...one })) } };
+}
+
+function unavailable({ gate, principal }: GateRequest): readonly UnavailableNamespace[] {
+  return gate.namespaces({ principal }).flatMap((view) => view.unavailable ?? []);
+}
+
+function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal }: GateRequest): Answer {
   const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }) });
   if (hits.length === 0) {
     const names = gate.namespaces({ principal }).flatMap(({ namespace, toolCount }) => (toolCount > 0 ? [namespace] : []));
@@ -47,13 +59,15 @@ function search({ query, namespace, limit, detail }: ToolArguments<"search_tools
   }
 }
 
-function details({ names }: ToolArguments<"get_tool_details">, { gate, principal }: GateRequest): Answer {
+function details({ names }: ToolArguments<"get_tool_details">, request: GateRequest): Answer {
+  const { gate, principal } = request;
+  const away = unavailable(request);
   const views = gate.describe(names, { principal });
   const known = new Set(views.map((view) => view.name));
   const unknown = names.filter((name) => !known.has(name)).map((name) => ({ name, nearest: [...gate.nearest(name, { principal })] }));
   const answer = describeAll(views);
   if (unknown.length === 0) return answer;
-  const missing = unknown.map(({ name, nearest }) => `There is no tool "${name}".${nearest.length === 0 ? " Use search_tools." : ` Nearest: ${nearest.join(", ")}`}`);
+  const missing = unknown.map(({ name, nearest }) => away.find(({ namespace }) => name.startsWith(`${namespace}.`))?.message ?? `There is no tool "${name}".${nearest.length === 0 ? " Use search_tools." : ` Nearest: ${nearest.join(", ")}`}`);
   return { text: [answer.text, ...missing].filter((part) => part !== "").join("\n\n"), structured: { ...answer.structured, unknown }, ...(views.length === 0 ? { isError: true } : {}) };
 }
 

@@ -306,28 +306,29 @@ const waits = {
 
 /** `tools`: frozen namespaces of stubs. Behind each stands a prototype that answers for what is not there. */
 function createTools(modules) {
-  const space = (namespace, members) => {
-    const names = () => Object.keys(members);
+  const space = (members, missing) => {
     const guard = new Proxy(Object.freeze(Object.create(null)), {
-      get: (_target, key) => (typeof key === "symbol" || neverTools.has(key) ? undefined : notFound(namespace, key, names())),
+      get: (_target, key) => (typeof key === "symbol" || neverTools.has(key) ? undefined : missing(key)),
     });
     return Object.freeze(Object.setPrototypeOf(members, guard));
   };
-  const spaces = modules.map(({ namespace, tools }) => {
-    const stubs = tools.map((tool) => {
-      const name = `${namespace}.${tool}`;
-      const stub = (args = {}) => issue("call", name, args);
-      Object.defineProperty(stub, "name", { value: name });
-      return [tool, Object.freeze(stub)];
-    });
-    return [namespace, space(namespace, Object.fromEntries(stubs))];
+  const stubOf = (name) => {
+    const stub = (args = {}) => issue("call", name, args);
+    Object.defineProperty(stub, "name", { value: name });
+    return Object.freeze(stub);
+  };
+  const spaces = modules.map(({ namespace, tools, open }) => {
+    const members = Object.fromEntries(tools.map((tool) => [tool, stubOf(`${namespace}.${tool}`)]));
+    // Tools of an open one are not known: the host answers the call, and says why it cannot be made.
+    return [namespace, space(members, (key) => (open === true ? stubOf(`${namespace}.${key}`) : notFound(namespace, key, tools)))];
   });
-  return space("", {
+  const all = {
     ...Object.fromEntries(spaces),
     search: (query, options) => issue("builtin", "search", { ...options, query }),
     describe: (names) => issue("builtin", "describe", { names: typeof names === "string" ? [names] : names }),
     ...waits,
-  });
+  };
+  return space(all, (key) => notFound("", key, Object.keys(all)));
 }
 
 function notFound(namespace, member, names) {

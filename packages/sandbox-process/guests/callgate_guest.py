@@ -624,6 +624,9 @@ class _Namespace(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         space = self.__dict__["__name__"].rsplit(".", 1)[-1]
+        if self.__dict__.get("__open__"):
+            # Its tools are not known: the host answers the call, and says why it cannot be made.
+            return _stub(f"{space}.{name}", self.__dict__["__name__"].startswith("tools.aio."))
         near = _nearest(name, self.__all__)
         hint = f'; did you mean "{near[0]}"?' if near else '; find tools with tools.search("what it should do")'
         raise ToolNotFound(f'There is no tool "{name}" in tools.{space}{hint}', "TOOL_NOT_FOUND", f"{space}.{name}", details={"nearest": near} if near else {})
@@ -686,6 +689,7 @@ def define_tools(modules):
         names = entry["tools"]
         spaces[space] = _module(f"tools.{space}", {name: _stub(f"{space}.{name}", False) for name in names}, _Namespace)
         waiting[space] = _module(f"tools.aio.{space}", {name: _stub(f"{space}.{name}", True) for name in names}, _Namespace)
+        spaces[space].__open__ = waiting[space].__open__ = entry.get("open") is True
     aio = _module("tools.aio", waiting)
 
     def gather(*calls, return_exceptions=False):

@@ -79,7 +79,7 @@ function createOpener({ label, now, onChange, connect: connectOptions }: Connect
       cell.current = undefined;
       if (cell.closed) return;
       backoff.died();
-      setState({ kind: "down", reason: `the server is gone: ${connection.trace.ended() ?? "it closed the connection"}; it is started again at the next use` });
+      setState({ kind: "down", reason: `the server is gone: ${connection.trace.ended() ?? "it closed the connection"}; it is started again at the next use`, retryAfterMs: backoff.waitMs() });
     };
     connection.closed.then(died, died);
   };
@@ -101,7 +101,7 @@ function createOpener({ label, now, onChange, connect: connectOptions }: Connect
     } catch (error) {
       backoff.failed();
       const what = error instanceof ConnectError ? error.message : `could not be started: ${String(error)}`;
-      setState({ kind: "down", reason: what });
+      setState({ kind: "down", reason: what, brief: `it ${what}`, retryAfterMs: backoff.waitMs() });
       throw sourceFailed(label, what, { trace: error instanceof ConnectError ? error.trace : undefined, cause: error });
     }
   };

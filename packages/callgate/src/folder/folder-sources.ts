@@ -64,7 +64,7 @@ function fileSource(folder: string, file: string, prepare: () => void): Source {
         return { tools: tools.map((tool) => ({ tool, claimed: false })), problems };
       } catch (cause) {
         const reason = `Cannot load ${join(basename(folder), file)}: ${cause instanceof Error ? cause.message : String(cause)}`;
-        state = { kind: "down", reason };
+        state = { kind: "down", reason, brief: `its file ${file} cannot be loaded` };
         throw new CallgateError("SOURCE_FAILED", reason, { cause });
       }
     },

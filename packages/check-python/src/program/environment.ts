@@ -28,6 +28,8 @@ export interface Environment {
   readonly namespaces: ReadonlyMap<string, KnownNamespace>;
   /** Modules of functions, which are no tools: nothing of them is reach. */
   readonly functions: ReadonlyMap<string, KnownNamespace>;
+  /** Namespaces whose source cannot be reached, and what to say of them. */
+  readonly unavailable: ReadonlyMap<string, string>;
   /** Roots of the modules that may be imported, `tools` left out. */
   readonly modules: ReadonlySet<string>;
 }

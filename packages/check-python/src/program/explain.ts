@@ -54,6 +54,8 @@ function undefinedName({ node }: Place, { tree, environment }: Explaining): Said
   const name = textOf(node, tree);
   const other = Object.hasOwn(otherWords, name) ? otherWords[name] : undefined;
   if (other !== undefined) return { message: `${name} is not a word of Python; write ${other}`, suggestions: [other] };
+  const away = environment.unavailable.get(name);
+  if (away !== undefined) return { code: "SOURCE_UNAVAILABLE", message: away };
   if (environment.namespaces.has(name)) return { message: `${name} is a namespace of tools; import it first: from tools import ${name}`, suggestions: [`from tools import ${name}`] };
   if (name === "tools" || environment.modules.has(name)) return { message: `${name} is a module; import it first: import ${name}`, suggestions: [`import ${name}`] };
   const given = tree.names.filter((found) => found.name === "VariableName" && found.from !== node.from).map((found) => textOf(found, tree));
@@ -70,6 +72,8 @@ function missingMember({ message, code }: PyrightFinding, { node }: Place, known
   const owner = node.parent?.name === "ImportStatement" ? ownerOfImport(node, known) : node.parent?.firstChild === null || node.parent === null ? undefined : known.uses.referenceOf(node.parent.firstChild);
   if (owner === undefined) return missingFunction(node, known);
   if (owner.kind === "tool") return undefined;
+  const away = owner.kind === "namespace" ? undefined : known.environment.unavailable.get(name);
+  if (away !== undefined) return { code: "SOURCE_UNAVAILABLE", message: away };
   const here = owner.kind === "namespace" ? owner.known.namespace : owner.kind === "aio" ? "tools.aio" : "tools";
   const members = owner.kind === "namespace" ? [...owner.known.tools.keys()] : [...known.environment.namespaces.keys()];
   const near = nearest(name, members).names;

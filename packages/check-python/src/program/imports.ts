@@ -90,6 +90,8 @@ export function findRefusedImports(names: readonly ImportedName[], environment: 
 
 function refusal(module: string, root: string, { offset, environment }: { readonly offset: number; readonly environment: Environment }): Finding {
   if (root === "") return error("IMPORT_NOT_ALLOWED", offset, `A program is one file: there is no module to import relative to it (${module})`);
+  const away = environment.unavailable.get(root);
+  if (away !== undefined) return error("SOURCE_UNAVAILABLE", offset, away);
   if (environment.namespaces.has(root)) return error("IMPORT_NOT_ALLOWED", offset, { message: `${root} is a namespace of tools: write from tools import ${root}`, suggestions: [`from tools import ${root}`] });
   const known = instead.find(([modules]) => modules.includes(root))?.[1];
   const near = nearest(root, [...environment.modules, "tools"]).names;

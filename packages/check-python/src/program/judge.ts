@@ -104,13 +104,15 @@ function typeFinding(finding: PyrightFinding, offset: number, reading: Reading):
   }
   if (finding.code === "reportMissingImports") return missingModule(finding, offset, reading);
   const severity = severityOf(finding, { isToolCall: place.tool !== undefined, isModule: false });
-  return severity === undefined ? undefined : { ...explain(finding, place, reading), severity, code: String(finding.code), offset };
+  return severity === undefined ? undefined : { code: String(finding.code), ...explain(finding, place, reading), severity, offset };
 }
 
 /** Modules outside the standard library have no stubs here; within `tools` every module is known. */
 function missingModule({ message }: PyrightFinding, offset: number, { environment }: Reading): Finding | undefined {
   const module = /^Import "tools\.(?:aio\.)?(\w+)/.exec(message)?.[1];
   if (module === undefined) return undefined;
+  const away = environment.unavailable.get(module);
+  if (away !== undefined) return error("SOURCE_UNAVAILABLE", offset, away);
   return error("IMPORT_NOT_ALLOWED", offset, `There is no namespace ${module} in tools; there are: ${[...environment.namespaces.keys()].slice(0, 12).join(", ")}`);
 }
 

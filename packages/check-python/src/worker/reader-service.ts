@@ -1,3 +1,4 @@
+import type { UnavailableNamespace } from "@callgate/contract";
 import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 import { knownNamespace } from "../program/environment.ts";
 import type { Environment, KnownNamespace } from "../program/environment.ts";
@@ -13,16 +14,16 @@ export function createReaderService({ pythonVersion, modules, functions }: Reade
   const known = new Map<string, KnownNamespace>();
   let reading: Reading | undefined;
 
-  const environmentOf = (messages: readonly NamespaceMessage[], more: readonly string[]): Environment => {
+  const environmentOf = ({ namespaces: messages, unavailable, modules: more }: { readonly namespaces: readonly NamespaceMessage[]; readonly unavailable: readonly UnavailableNamespace[]; readonly modules: readonly string[] }): Environment => {
     for (const { key, namespace, load } of messages) if (load !== undefined) known.set(key, knownNamespace(namespace, load.text, new Map(load.tools)));
-    return { functions: functionsBy, modules: more.length === 0 ? always : new Set([...always, ...more]), namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])) };
+    return { functions: functionsBy, modules: more.length === 0 ? always : new Set([...always, ...more]), namespaces: new Map(messages.flatMap(({ key }) => known.get(key) ?? []).map((space) => [space.namespace, space])), unavailable: new Map(unavailable.map(({ namespace, message }) => [namespace, message])) };
   };
 
   return (request) => {
     const { id } = request;
     try {
       if (request.kind === "read") {
-        reading = { ...readProgram(request.text, environmentOf(request.namespaces, request.modules)), ...(request.known === undefined ? {} : { known: new Set(request.known) }) };
+        reading = { ...readProgram(request.text, environmentOf(request)), ...(request.known === undefined ? {} : { known: new Set(request.known) }) };
         return { kind: "read", id, checkable: reading.checkable };
       }
       if (reading === undefined) return { kind: "fault", id, message: "nothing was read" };

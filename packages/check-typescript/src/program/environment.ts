@@ -1,4 +1,4 @@
-import type { Effect } from "@callgate/contract";
+import type { Effect, UnavailableNamespace } from "@callgate/contract";
 import ts from "typescript";
 import { declarationFile } from "./declaration-file.ts";
 import type { HostModules } from "./node-world.ts";
@@ -16,6 +16,8 @@ export interface Environment {
   readonly files: readonly ts.SourceFile[];
   readonly namespaces: ReadonlyMap<string, KnownNamespace>;
   readonly indexFile: ts.SourceFile;
+  /** Namespaces whose source cannot be reached: they are not declared, and what to say of them. */
+  readonly unavailable: ReadonlyMap<string, string>;
   /** Modules beside `tools`; undefined where there are none. */
   readonly modules: HostModules | undefined;
   /** The namespace whose declarations a file holds. */
@@ -52,7 +54,12 @@ export function createEnvironment(namespaces: readonly KnownNamespace[], modules
   const byName = new Map(namespaces.map((known) => [known.namespace, known]));
   const byFile = new Map(namespaces.map((known) => [known.file, known]));
   const indexFile = declarationFile("/tools.d.ts", indexText([...byName.keys()]));
-  return { files: [...byFile.keys(), indexFile], namespaces: byName, indexFile, modules, namespaceOf: (file) => byFile.get(file) };
+  return { files: [...byFile.keys(), indexFile], namespaces: byName, indexFile, unavailable: new Map(), modules, namespaceOf: (file) => byFile.get(file) };
+}
+
+/** The same, where some sources cannot be reached just now. */
+export function withUnavailable(environment: Environment, unavailable: readonly UnavailableNamespace[] = []): Environment {
+  return unavailable.length === 0 ? environment : { ...environment, unavailable: new Map(unavailable.map(({ namespace, message }) => [namespace, message])) };
 }
 
 function indexText(namespaces: readonly string[]): string {

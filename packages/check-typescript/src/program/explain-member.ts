@@ -15,6 +15,8 @@ export function explainMember(diagnostic: ts.Diagnostic, node: ts.Node, { compil
   const { checker } = compiled;
   const reference = referenceOf(target, checker, environment);
   if (reference?.kind === "tools") {
+    const away = environment.unavailable.get(name);
+    if (away !== undefined) return { code: "SOURCE_UNAVAILABLE", message: away };
     const near = nearest(name, environment.namespaces.keys()).names;
     const owners = [...environment.namespaces.values()].filter(({ tools }) => tools.has(name)).map(({ namespace }) => `tools.${namespace}.${name}`);
     if (owners.length > 0) return { message: `${name} is a tool, not a namespace; write ${owners.join(" or ")}`, suggestions: owners };

@@ -39,6 +39,8 @@ export function explainName(diagnostic: ts.Diagnostic, node: ts.Node, environmen
   const name = node.text;
   const hint = environment.modules === undefined && Object.hasOwn(instead, name) ? instead[name] : undefined;
   if (hint !== undefined) return { message: `${name} does not exist here. ${hint}` };
+  const away = environment.unavailable.get(name);
+  if (away !== undefined) return { code: "SOURCE_UNAVAILABLE", message: away };
   if (environment.namespaces.has(name)) return { message: `${name} is not imported; write tools.${name}, or import { ${name} } from "tools"`, suggestions: [`tools.${name}`] };
   const owners = [...environment.namespaces.values()].filter(({ tools }) => tools.has(name)).map(({ namespace }) => `tools.${namespace}.${name}`);
   if (owners.length > 0) return { message: `${name} is a tool and is not imported; write ${owners.slice(0, 3).join(" or ")}`, suggestions: owners.slice(0, 5) };

@@ -44,6 +44,8 @@ const instead: readonly (readonly [RegExp, string])[] = [
 function refuseModule(specifier: string, offset: number, environment: Environment): Finding {
   if (specifier.startsWith("tools/")) {
     const wanted = specifier.slice("tools/".length);
+    const away = environment.unavailable.get(wanted);
+    if (away !== undefined) return error("SOURCE_UNAVAILABLE", offset, away);
     const near = nearest(wanted, environment.namespaces.keys()).names;
     return error("IMPORT_NOT_FOUND", offset, { message: `There is no module "${specifier}"${near.length > 0 ? `; did you mean "tools/${near[0] ?? ""}"?` : `. ${namespaceList(environment)}`}`, suggestions: near.map((name) => `tools/${name}`) });
   }
@@ -165,6 +167,8 @@ function readNamed(bindings: ts.NamedImports, named: NamedImport): ImportLine | 
 function missingExport(wanted: string, offset: number, named: NamedImport & { readonly isType: boolean; readonly candidates: readonly string[] }): Finding {
   const { specifier, namespace, environment, candidates } = named;
   if (named.isType) return warning("TYPE_NOT_FOUND", offset, `"${specifier}" exports no type ${wanted}; types are inferred, leave it out`);
+  const away = namespace === undefined ? environment.unavailable.get(wanted) : undefined;
+  if (away !== undefined) return error("SOURCE_UNAVAILABLE", offset, away);
   if (namespace?.namespace === wanted) return error("IMPORT_NOT_FOUND", offset, { message: `Write import * as ${wanted} from "${specifier}", or import { ${wanted} } from "tools"`, suggestions: [`import * as ${wanted} from "${specifier}"`] });
   const owners = namespace === undefined ? [...environment.namespaces.values()].filter(({ tools }) => tools.has(wanted)).map((known) => known.namespace) : [];
   if (owners.length > 0) return error("IMPORT_NOT_FOUND", offset, { message: `${wanted} is a tool of ${owners.join(" and ")}; write import { ${wanted} } from "tools/${owners[0] ?? ""}"`, suggestions: owners.map((owner) => `tools/${owner}`) });

@@ -24,7 +24,8 @@ interface Typed {
 export function findRepairs(typed: readonly Typed[], context: Explaining): Fix[] {
   const fixes = new Map<number, Fix>();
   for (const { diagnostic, finding } of typed) {
-    if (finding.severity !== "error") continue;
+    // What is only away is not misspelt.
+    if (finding.severity !== "error" || finding.code === "SOURCE_UNAVAILABLE") continue;
     const node = nodeAt(context.compiled.file, diagnostic.start ?? 0, diagnostic.length ?? 0);
     const fix = addAwait(node, context) ?? rename(diagnostic, node, context);
     if (fix !== undefined && !fixes.has(fix.offset)) fixes.set(fix.offset, fix);

@@ -2,7 +2,7 @@ import { getHeapStatistics } from "node:v8";
 import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 import { checkProgram } from "../program/check-program.ts";
 import { createCompiler } from "../program/compiler.ts";
-import { createEnvironment, knownNamespace } from "../program/environment.ts";
+import { createEnvironment, knownNamespace, withUnavailable } from "../program/environment.ts";
 import type { Environment, KnownNamespace } from "../program/environment.ts";
 import { hostModules } from "../program/node-world.ts";
 import type { NodeWorld } from "../program/node-world.ts";
@@ -40,7 +40,7 @@ export function createCheckService(node?: NodeWorld): (request: CheckerRequest) 
   return (request) => {
     const { id } = request;
     try {
-      const environment = environmentOf(request.namespaces);
+      const environment = withUnavailable(environmentOf(request.namespaces), request.kind === "check" ? request.unavailable : undefined);
       if (request.kind === "warm") {
         checkProgram({ text: warmText, environment, lane: "execute" }, compiler);
         checkProgram({ text: warmText.replace(": number[]", ""), environment, lane: "execute" }, compiler);

@@ -1,8 +1,8 @@
-import type { CheckReport, Lane } from "@callgate/contract";
+import type { CheckReport, Lane, UnavailableNamespace } from "@callgate/contract";
 import type { NamespaceMessage } from "@callgate/runtime/check-parts";
 
 export type CheckerRequest =
-  | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly known?: readonly string[]; readonly namespaces: readonly NamespaceMessage[] }
+  | { readonly kind: "check"; readonly id: number; readonly text: string; readonly lane: Lane; readonly known?: readonly string[]; readonly unavailable?: readonly UnavailableNamespace[]; readonly namespaces: readonly NamespaceMessage[] }
   | { readonly kind: "warm"; readonly id: number; readonly namespaces: readonly NamespaceMessage[] };
 
 export type CheckerAnswer =

@@ -19,6 +19,7 @@ import type {
   RunLimits,
   Source,
   Tool,
+  UnavailableNamespace,
   WireValue,
 } from "@callgate/contract";
 import type { Stop } from "../lib/stop.ts";
@@ -43,6 +44,8 @@ export interface BrokerTool {
 export interface BrokerCatalog {
   /** Exact qualified identifier only. */
   resolve(name: string): BrokerTool | undefined;
+  /** A namespace whose tools are not known because its source cannot be reached. Only where the principal may reach it. */
+  unavailable?(namespace: string): UnavailableNamespace | undefined;
   nearest(name: string, visible?: (tool: BrokerTool) => boolean): string[];
 }
 

@@ -6,7 +6,7 @@ import { ended } from "./ended.ts";
 const MAX_NAME_CHARS = 200;
 
 /**
- * Finds the tool. One that the principal may never call and one that does not exist are the same to the caller: same
+ * Finds the tool. One whose source cannot be reached ends with SOURCE_UNAVAILABLE. One that the principal may never call and one that does not exist are the same to the caller: same
  * code, same words, same suggestions, so that names cannot be probed.
  */
 export function resolve(scope: CallScope): BrokerTool | Ended {
@@ -15,6 +15,10 @@ export function resolve(scope: CallScope): BrokerTool | Ended {
   const tool = catalog.resolve(name);
   if (tool !== undefined && visible(tool)) return tool;
   const shown = shownName(name);
+  const away = catalog.unavailable?.(name.slice(0, Math.max(0, name.indexOf("."))));
+  if (away !== undefined) {
+    return ended({ outcome: "failed", code: "SOURCE_UNAVAILABLE", tool: shown, message: `${away.message} Nothing was changed.`, retryable: away.retryable, details: { source: away.namespace } });
+  }
   const nearest = catalog.nearest(shown, visible).slice(0, 3);
   return ended({
     outcome: "failed",

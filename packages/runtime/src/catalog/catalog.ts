@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, NamespaceDeclaration, Source, SourceListing, SourceTool } from "@callgate/contract";
+import type { Digest, Effect, NamespaceDeclaration, Source, SourceListing, SourceTool, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
@@ -54,6 +54,8 @@ export interface Catalog {
   resolve(name: string): CatalogTool | undefined;
   /** Best first, ties by name. Scores are comparable within one answer only. */
   search(query: string, options?: CatalogSearchOptions): { readonly tool: CatalogTool; readonly score: number }[];
+  /** The namespace whose tools are not known because its source cannot be reached, as far as the asker may know of it. */
+  unavailable?(namespace: string): UnavailableNamespace | undefined;
   /** Qualified names that a misspelt one may have meant, best first, at most three. */
   nearest(name: string, visible?: Visible): string[];
   /** TypeScript, one per namespace with a visible tool. */

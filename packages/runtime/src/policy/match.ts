@@ -7,9 +7,10 @@ import type { RuleMatch } from "./rule-shape.ts";
 /** What is held against a rule. Without `call` only what never changes for a principal is known. */
 export interface Subject {
   readonly principal: Principal;
-  readonly tool: string;
+  /** Undefined for any tool of the namespace. */
+  readonly tool: string | undefined;
   readonly namespace: string;
-  readonly spec: ToolSpec;
+  readonly spec: Pick<ToolSpec, "effect" | "tags" | "permissions" | "labels">;
   readonly call: { readonly lane: Lane; readonly args: unknown } | undefined;
 }
 
@@ -19,7 +20,7 @@ export type Answer = "yes" | "no" | "maybe";
 export type Match = (subject: Subject) => Answer;
 
 type Fail = (key: string, problem: string) => Error;
-type Test = (subject: Subject) => boolean;
+type Test = (subject: Subject) => boolean | "maybe";
 
 /** Compiles one side of a rule. @param fail makes the error for a key that cannot hold, `""` for the whole side */
 export function compileMatch(match: RuleMatch, fail: Fail): Match {
@@ -30,7 +31,9 @@ export function compileMatch(match: RuleMatch, fail: Fail): Match {
   const { lane, args } = match;
   const ofCall = args === undefined ? undefined : compileArguments(args);
   return (subject) => {
-    if (!fixed.every((test) => test(subject))) return "no";
+    const answers = fixed.map((test) => test(subject));
+    if (answers.includes(false)) return "no";
+    if (answers.includes("maybe")) return "maybe";
     if (lane === undefined && ofCall === undefined) return "yes";
     const { call } = subject;
     if (call === undefined) return "maybe";
@@ -43,7 +46,7 @@ function toolTests(match: RuleMatch, fail: Fail): readonly Test[] {
   const { tool, namespace, effect, tag, permission, label } = match;
   if (tool !== undefined) {
     const globs = globsOf(tool, qualifiedGlob, (problem) => fail(".tool", problem));
-    tests.push(({ tool: name }) => globs.some((glob) => glob.matches(name)));
+    tests.push(({ tool: name, namespace: space }) => (name === undefined ? anyOf(globs.map((glob) => glob.within(space))) : globs.some((glob) => glob.matches(name))));
   }
   if (namespace !== undefined) {
     const globs = globsOf(namespace, segmentGlob, (problem) => fail(".namespace", problem));
@@ -65,7 +68,11 @@ function principalTests({ user, agent, role, tenant }: RuleMatch): readonly Test
   return tests;
 }
 
-function globsOf(patterns: string | readonly string[], compile: (pattern: string) => Glob | string, fail: (problem: string) => Error): readonly Glob[] {
+function anyOf(answers: readonly (boolean | "maybe")[]): boolean | "maybe" {
+  return answers.includes(true) || (answers.includes("maybe") && "maybe");
+}
+
+function globsOf<Kind extends Glob>(patterns: string | readonly string[], compile: (pattern: string) => Kind | string, fail: (problem: string) => Error): readonly Kind[] {
   return listOf(patterns).map((pattern) => {
     const glob = compile(pattern);
     if (typeof glob === "string") throw fail(`"${pattern}" ${glob}`);

@@ -3,6 +3,12 @@ export interface Glob {
   matches(text: string): boolean;
 }
 
+/** A pattern over qualified names. */
+export interface QualifiedGlob extends Glob {
+  /** Whether it matches all tools of a namespace; `maybe` where that depends on the tool. */
+  within(namespace: string): boolean | "maybe";
+}
+
 const MAX_PATTERN_CHARS = 256;
 
 /** Over a text without structure. */
@@ -15,7 +21,7 @@ export function textGlob(pattern: string): Glob {
  *
  * @returns the glob, or what is wrong with the pattern: a sentence with the way to say it
  */
-export function qualifiedGlob(pattern: string): Glob | string {
+export function qualifiedGlob(pattern: string): QualifiedGlob | string {
   const whole = pattern === "*" ? "*.*" : pattern;
   const problem = whole.length > MAX_PATTERN_CHARS ? `is longer than ${MAX_PATTERN_CHARS} characters` : problemOf(whole);
   if (problem !== undefined) return problem;
@@ -25,6 +31,7 @@ export function qualifiedGlob(pattern: string): Glob | string {
       const dot = name.indexOf(".");
       return dot > 0 && matchesGlob(namespace, name.slice(0, dot)) && matchesGlob(member, name.slice(dot + 1));
     },
+    within: (name) => matchesGlob(namespace, name) && (/^\*+$/.test(member) || "maybe"),
   };
 }
 

@@ -144,6 +144,22 @@ describe("createRulesPolicy", () => {
     expect(visible([{ deny: "a.b", when: { role: "x", args: { "/x": 1 } } }], "a.b")).toBe(true);
   });
 
+  test("hides a namespace whose tools are not known exactly when every tool of it would be hidden", () => {
+    const reach = (rules: readonly PolicyRule[], roles: readonly string[] = []) => createRulesPolicy(rules).mayReach({ ...localPrincipal, roles }, "hr");
+    expect(reach([])).toBe(true);
+    for (const about of ["*", "hr.*", { namespace: "h?" }, ["x.y", "hr.**"], { namespace: "hr", effect: ["read", "write", "destructive"] as const }]) {
+      expect(reach([{ deny: about } as PolicyRule])).toBe(false);
+      expect(reach([{ deny: about, unless: { role: "hr" } } as PolicyRule], ["hr"])).toBe(true);
+    }
+    expect(reach([{ deny: { namespace: "hr", effect: "read" } }, { deny: { namespace: "hr", effect: ["write", "destructive"] } }])).toBe(false);
+    for (const about of ["hr.delete_*", "crm.*", "x*.*", { namespace: "hr", effect: "write" }, { namespace: "hr", tag: "secret" }]) expect(reach([{ deny: about } as PolicyRule])).toBe(true);
+    expect(reach([{ deny: "hr.*", unless: { tool: "hr.phone_book" } }])).toBe(true);
+    expect(reach([{ deny: "hr.*", when: { args: { "/x": 1 } } }])).toBe(true);
+    // In doubt hidden: nothing says that a tool of it is tagged so.
+    expect(reach([{ deny: "hr.*", unless: { tag: "public" } }])).toBe(false);
+    expect(reach([{ allow: [] }])).toBe(false);
+  });
+
   test("never sees a tool it denies for every call, and never hides one it may allow", () => {
     const rule = fc.record(
       { deny: fc.constantFrom("a.b", "a.*", "c.d", "*"), when: fc.constantFrom({ role: "x" }, { args: { "/n": 1 } }, { lane: "query" as const }), unless: fc.constantFrom({ role: "y" }, { args: { "/n": 2 } }) },

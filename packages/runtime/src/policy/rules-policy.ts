@@ -34,8 +34,17 @@ export function createRulesPolicy(rules: readonly PolicyRule[]): Policy {
       const subject: Subject = { principal, tool, namespace: tool.slice(0, Math.max(0, tool.indexOf("."))), spec, call: undefined };
       return !denials.some((rule) => matches(rule, subject) === "yes");
     },
+    mayReach: (principal, namespace) =>
+      effects.some((effect) => {
+        const subject: Subject = { principal, tool: undefined, namespace, spec: { ...nothingDeclared, effect }, call: undefined };
+        return !denials.some((rule) => matches(rule, subject) === "yes");
+      }),
   };
 }
+
+const effects = ["read", "write", "destructive"] as const;
+/** A tool of which only the namespace is known. */
+const nothingDeclared = { tags: [], permissions: [], labels: [] };
 
 function decide(rules: readonly CompiledRule[], facts: PolicyFacts): PolicyDecision {
   const subject: Subject = { ...facts, call: { lane: facts.lane, args: facts.args } };

@@ -68,7 +68,9 @@ function search(scope: RunScope, args: Arguments): unknown {
   const query = text(args, "query");
   if (query === undefined) throw new Misuse("search needs what the tool should do, as a string");
   const namespace = text(args, "namespace");
-  const { catalog, visible } = scope.view;
+  const { catalog, visible, unavailable } = scope.view;
+  // The answer is a list; that it may lack something is said beside it.
+  for (const one of unavailable) if (namespace === undefined || namespace === one.namespace) scope.notices.add(one.message);
   const hits = catalog.search(query, { limit: Math.min(whole(args, "limit") ?? 10, 100), visible, ...(namespace === undefined ? {} : { namespace }) });
   return hits.map(({ tool, score }) => ({ ...shown(tool, text(args, "detail") ?? "signature"), score }));
 }
@@ -76,7 +78,9 @@ function search(scope: RunScope, args: Arguments): unknown {
 function describe(scope: RunScope, args: Arguments): unknown {
   const { names } = args;
   if (!Array.isArray(names)) throw new Misuse("describe needs the names of tools, as a list of strings");
-  return names.slice(0, 100).flatMap((name: unknown) => {
+  const asked = names.slice(0, 100);
+  for (const { namespace, message } of scope.view.unavailable) if (asked.some((name) => typeof name === "string" && name.startsWith(`${namespace}.`))) scope.notices.add(message);
+  return asked.flatMap((name: unknown) => {
     const tool = typeof name === "string" ? scope.view.catalog.resolve(name) : undefined;
     return tool === undefined || !scope.view.visible(tool) ? [] : [shown(tool, "full")];
   });

@@ -4,7 +4,7 @@ import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { GateSource } from "./gate-options.ts";
 import { createListedSource } from "./listed-source.ts";
-import type { ListedSource } from "./listed-source.ts";
+import type { ListedSource, SourceTrouble } from "./listed-source.ts";
 
 /** Keeps the catalog in step with its sources. A run holds on to the snapshot it began with. */
 export interface CatalogKeeper {
@@ -16,6 +16,13 @@ export interface CatalogKeeper {
   /** Namespaces of sources that have neither been listed nor failed yet. */
   readonly missing: readonly string[];
   stateOf(source: GateSource): SourceState;
+  /** Why the tools of a source are not known; undefined where they are. */
+  troubleOf(source: GateSource): SourceTrouble | undefined;
+  /**
+   * Lists those again that could not be listed at all; resolves when they have answered or failed. A source spaces its
+   * attempts itself, so that this may be asked at every use. Never rejects.
+   */
+  retry(): Promise<void>;
   close(): void;
 }
 
@@ -79,6 +86,11 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     },
     ready: () => whenReady,
     stateOf: (source) => (listed.find((one) => one.source === source) ?? { state: source.source.state }).state,
+    troubleOf: (source) => listed.find((one) => one.source === source)?.trouble,
+    async retry() {
+      if (closing.signal.aborted) return;
+      await Promise.all(listed.filter((one) => settled.has(one) && one.trouble?.retryAfterMs !== undefined).map((one) => one.retry()));
+    },
     close() {
       closing.abort(new CallgateError("CLOSED", "The gate was closed"));
       pending.drop();

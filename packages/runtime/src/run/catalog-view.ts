@@ -1,14 +1,17 @@
-import type { Digest, GuestModule, NamespaceDeclaration, Policy, Principal, ProgramLanguage, Reach } from "@callgate/contract";
+import type { Digest, GuestModule, NamespaceDeclaration, Policy, Principal, ProgramLanguage, Reach, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import { digestOf } from "../lib/digest.ts";
+import type { SourceTrouble } from "./listed-source.ts";
 
 /** A catalog as one principal sees it: what they may not call does not exist. */
 export interface CatalogView {
   readonly catalog: Catalog;
   readonly visible: (tool: CatalogTool) => boolean;
   readonly tools: readonly CatalogTool[];
+  /** Namespaces whose tools are not known for now, of which the principal may call some by the rules. */
+  readonly unavailable: readonly UnavailableNamespace[];
   /** For the guest. */
   readonly modules: readonly GuestModule[];
   readonly modulesDigest: Digest;
@@ -18,7 +21,8 @@ export interface CatalogView {
 }
 
 export interface CatalogViews {
-  of(catalog: Catalog, principal: Principal): CatalogView;
+  /** @param troubles of the namespaces that could not be listed */
+  of(catalog: Catalog, principal: Principal, troubles: ReadonlyMap<string, SourceTrouble>): CatalogView;
 }
 
 /** Principals whose view of one catalog is kept. */
@@ -28,16 +32,49 @@ const maxViews = 64;
 export function createCatalogViews(policy: Policy): CatalogViews {
   const byCatalog = new WeakMap<Catalog, LRUCache<string, CatalogView>>();
   return {
-    of(catalog, principal) {
+    of(catalog, principal, troubles) {
       let views = byCatalog.get(catalog);
       if (views === undefined) byCatalog.set(catalog, (views = new LRUCache<string, CatalogView>({ max: maxViews })));
       const { tenant, user, agent, roles, claims } = principal;
       const key = JSON.stringify([policy.version, tenant, user, agent, roles, claims]);
       let view = views.get(key);
       if (view === undefined) views.set(key, (view = createView(catalog, policy, principal)));
-      return view;
+      const reachable = new Map([...troubles].filter(([namespace]) => mayReach(policy, principal, namespace)));
+      return reachable.size === 0 ? view : withUnavailable(view, reachable);
     },
   };
+}
+
+/** A policy that throws hides the namespace: the safe reading. */
+function mayReach(policy: Policy, principal: Principal, namespace: string): boolean {
+  try {
+    return policy.mayReach(principal, namespace);
+  } catch {
+    return false;
+  }
+}
+
+/** Sources come and go more often than catalogs change, so this is put on top of what is kept. */
+function withUnavailable(view: CatalogView, troubles: ReadonlyMap<string, SourceTrouble>): CatalogView {
+  const works = view.modules.map(({ namespace }) => namespace);
+  const unavailable = [...troubles].map(([namespace, trouble]) => ({ namespace, message: messageOf(namespace, trouble, works), retryable: trouble.retryAfterMs !== undefined }));
+  const modules = [...view.modules, ...unavailable.map(({ namespace }): GuestModule => ({ namespace, tools: [], open: true }))];
+  const byName = new Map(unavailable.map((one) => [one.namespace, one]));
+  return { ...view, catalog: { ...view.catalog, unavailable: (namespace) => byName.get(namespace) }, unavailable, modules, modulesDigest: digestOf(modules) };
+}
+
+/** Namespaces named as those that still work. */
+const maxNamed = 10;
+
+function messageOf(namespace: string, { what, retryAfterMs }: SourceTrouble, works: readonly string[]): string {
+  const more = works.length > maxNamed ? " and others" : "";
+  const rest = works.length === 0 ? "No other tools are here." : `What works: ${works.slice(0, maxNamed).join(", ")}${more}.`;
+  return `The source ${namespace} ${what}. Its tools cannot be called for now. ${rest} ${whenToRetry(retryAfterMs)}`;
+}
+
+function whenToRetry(retryAfterMs: number | undefined): string {
+  if (retryAfterMs === undefined) return "Trying again does not help before a person has mended it (callgate doctor).";
+  return retryAfterMs === 0 ? "Try again later: each use asks it anew." : `Try again in ${Math.ceil(retryAfterMs / 1000)} s: it is then asked anew.`;
 }
 
 function createView(catalog: Catalog, policy: Policy, principal: Principal): CatalogView {
@@ -52,6 +89,7 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
     catalog,
     visible,
     tools,
+    unavailable: [],
     modules,
     modulesDigest: digestOf(modules),
     declarations(language) {

@@ -3,6 +3,7 @@ import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
 import type { GateSource } from "./gate-options.ts";
+import type { SourceTrouble } from "./listed-source.ts";
 
 export type GateCatalog = Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
   viewFor(principal: Principal): CatalogView;
@@ -19,10 +20,19 @@ export interface GateCatalogOptions {
 
 /** What callers may know of the catalog: only what their principal may call. */
 export function createGateCatalog({ keeper, views, sources, principal }: GateCatalogOptions): GateCatalog {
-  const viewFor = (asker: Principal | undefined): CatalogView => views.of(keeper.current, asker ?? principal);
+  const troubles = (): Map<string, SourceTrouble> =>
+    new Map(
+      keeper.current.namespaces.flatMap(({ namespace, source }) => {
+        const own = sources.find((one) => one.source === source);
+        const trouble = own === undefined ? undefined : keeper.troubleOf(own);
+        return trouble === undefined ? [] : [[namespace, trouble] as const];
+      }),
+    );
+  const viewFor = (asker: Principal | undefined): CatalogView => views.of(keeper.current, asker ?? principal, troubles());
   return {
     viewFor,
     search(query, options = {}) {
+      keeper.retry().catch(() => undefined);
       const { catalog, visible } = viewFor(options.principal);
       const { limit, namespace } = options;
       const hits = catalog.search(query, { visible, ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
@@ -45,7 +55,8 @@ export function createGateCatalog({ keeper, views, sources, principal }: GateCat
       return view.catalog.namespaces.map(({ namespace, source, purpose }): NamespaceView => {
         const own = sources.find((one) => one.source === source);
         const toolCount = view.tools.filter((tool) => tool.namespace === namespace).length;
-        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount };
+        const unavailable = view.unavailable.find((one) => one.namespace === namespace);
+        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }) };
       });
     },
     declarations(options = {}) {

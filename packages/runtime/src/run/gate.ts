@@ -122,7 +122,9 @@ function composeGate(composition: Composition): Gate {
   async function during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
     return await activity.during(signal, async (linked) => {
-      if (keeper.missing.length > 0) await readyOrLate(keeper, seams.clock, linked);
+      if (keeper.missing.length > 0) await inTime(() => keeper.ready(), seams.clock, linked);
+      // A source that was down may be back: each use asks, and only a call of its own tools waits for the answer.
+      keeper.retry().catch(() => undefined);
       return await work(linked);
     });
   }
@@ -141,7 +143,7 @@ function composeGate(composition: Composition): Gate {
     ready: () => keeper.ready(),
     run: (program, run = {}) => during(run.signal, (signal) => (run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
-    call: (tool, args, call = {}) => during(call.signal, (signal) => callDirectly(seams, { tool, args, ...requests.forCall(call, signal) })),
+    call: (tool, args, call = {}) => during(call.signal, async (signal) => callDirectly(seams, { tool, args, ...(await requests.forCall(tool, call, signal)) })),
     async read(handle, read = {}) {
       if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
       const tokens = budgetOf(read.budgetTokens, options.defaults);
@@ -204,8 +206,8 @@ function createActivity(): { during<Result>(signal: AbortSignal | undefined, wor
 /** How long programs and calls wait for sources that are still connecting; then they go on without their tools. */
 const readyWaitMs = 10_000;
 
-async function readyOrLate(keeper: CatalogKeeper, clock: Clock, signal: AbortSignal): Promise<void> {
-  await race(() => keeper.ready(), { clock, timeoutMs: readyWaitMs, signal });
+async function inTime(wait: () => Promise<void>, clock: Clock, signal: AbortSignal): Promise<void> {
+  await race(wait, { clock, timeoutMs: readyWaitMs, signal });
 }
 
 /** What a caller left open is filled in from the gate's defaults. */
@@ -223,7 +225,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         language: run.language ?? "typescript",
         lane: run.lane ?? "execute",
         limits: bounded.limits,
-        notices: [...bounded.lowered, ...keeper.missing.map((namespace) => `The source ${namespace} is still connecting; its tools are missing for now`)],
+        notices: bounded.lowered,
         budgetTokens: budgetOf(run.budgetTokens, options.defaults),
         taskId: run.taskId ?? principal.task,
         seed: seedOf(run.seed, seams),
@@ -234,8 +236,10 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         ...(run.onOutput === undefined ? {} : { onOutput: run.onOutput }),
       };
     },
-    forCall(call: CallOptions, signal: AbortSignal) {
+    async forCall(tool: string, call: CallOptions, signal: AbortSignal) {
       const principal = call.principal ?? defaultPrincipal;
+      const isAway = catalog.viewFor(principal).unavailable.some(({ namespace }) => tool.startsWith(`${namespace}.`));
+      if (isAway) await inTime(() => keeper.retry(), seams.clock, signal);
       return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task };
     },
   };

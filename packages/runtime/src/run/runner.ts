@@ -47,7 +47,7 @@ export interface RunnerOptions {
 export function createRunner(options: RunnerOptions): Runner {
   const { seams, check } = options;
   const checkProgram = (request: RunRequest): Promise<CheckReport> =>
-    check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), limits: request.limits, lane: request.lane, ...(request.session === undefined ? {} : { block: { known: request.session.known } }) }, request.signal);
+    check.check({ text: request.program, language: request.language, namespaces: request.view.declarations(request.language), unavailable: request.view.unavailable, limits: request.limits, lane: request.lane, ...(request.session === undefined ? {} : { block: { known: request.session.known } }) }, request.signal);
 
   async function checkAndCarryOut(scope: RunScope, request: RunRequest, { driver, before }: { readonly driver: SandboxDriver; readonly before?: EarlierReview | undefined }): Promise<RunResult> {
     let report: CheckReport;

@@ -41,7 +41,7 @@ function modulesOf(value: unknown): readonly GuestModule[] {
     const module = typeof entry === "object" && entry !== null ? (entry as Fields) : {};
     const tools = module["tools"];
     if (!Array.isArray(tools)) throw new FrameError('a job has no good "modules"');
-    return { namespace: textOf(module, "namespace"), tools: tools.map((name: unknown) => (typeof name === "string" ? name : textOf({}, "modules"))) };
+    return { namespace: textOf(module, "namespace"), tools: tools.map((name: unknown) => (typeof name === "string" ? name : textOf({}, "modules"))), ...(module["open"] === true ? { open: true as const } : {}) };
   });
 }
 

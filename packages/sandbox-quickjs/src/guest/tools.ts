@@ -21,8 +21,8 @@ const isNeverTool = uncurry(Set.prototype.has);
 export function createTools(calls: Calls, modules: readonly GuestModule[]): object {
   const tools = objectWithGuard("");
   for (let index = 0; index < modules.length; index++) {
-    const { namespace, tools: names } = modules[index] as GuestModule;
-    const members = objectWithGuard(namespace);
+    const { namespace, tools: names, open } = modules[index] as GuestModule;
+    const members = open === true ? openNamespace(calls, namespace) : objectWithGuard(namespace);
     for (let member = 0; member < names.length; member++) define(members, names[member] as string, stub(calls, `${namespace}.${names[member] as string}`));
     define(tools, namespace, freeze(members));
   }
@@ -77,6 +77,16 @@ function stub(calls: Calls, tool: string): (args?: unknown) => Promise<unknown> 
   const call = (args: unknown = {}): Promise<unknown> => calls.issue(emitted.tool, tool, args);
   defineProperty(call, "name", { __proto__: null, value: tool, configurable: false } as PropertyDescriptor);
   return freeze(call);
+}
+
+/** Its tools are not known: whichever is asked for, the host answers the call, and says why it cannot be made. */
+function openNamespace(calls: Calls, namespace: string): object {
+  return create(
+    new SafeProxy(freeze(create(null) as object), {
+      __proto__: null,
+      get: (_target, key) => (typeof key === "symbol" || isNeverTool(neverTools, key as never) ? undefined : stub(calls, `${namespace}.${key}`)),
+    } as ProxyHandler<object>),
+  ) as object;
 }
 
 function objectWithGuard(namespace: string): object {

@@ -64,6 +64,14 @@ export const callCases: readonly DriverCase[] = [
     },
   },
   {
+    name: "in a namespace whose tools are not known, any name is asked of the host, and its error is what the program gets",
+    programs: ["callOnce", "errorCaught"],
+    async run(world) {
+      deepStrictEqual(await valueOfNamed(world, "callOnce", { open: true }), 7);
+      deepStrictEqual(await valueOfNamed(world, "errorCaught", { open: true, tools: soldOut }), [true, "SOLD_OUT", "shop.buy", true, { left: 0 }, "Sold out"]);
+    },
+  },
+  {
     name: "a tool that is not there is TOOL_NOT_FOUND with the nearest name",
     programs: ["callUnknownTool"],
     async run(world) {

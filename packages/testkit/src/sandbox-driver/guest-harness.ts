@@ -15,6 +15,8 @@ export interface HarnessOptions {
   readonly startMs?: number;
   /** True: calls are collected and answered by the test. Timers too. */
   readonly byHand?: boolean;
+  /** True: the guest is not told which tools the namespaces have. */
+  readonly open?: boolean;
 }
 
 /** A guest under a scripted host. */
@@ -48,7 +50,8 @@ export function jobFor(body: string, options: HarnessOptions = {}): GuestJob {
 function jobOf({ language, code }: Pick<GuestJob, "language" | "code">, options: HarnessOptions): GuestJob {
   const names = Object.keys(options.tools ?? { "demo.echo": 0 }).map((name) => name.split("."));
   const namespaces = [...new Set(names.map(([namespace = ""]) => namespace))];
-  const modules = namespaces.map((namespace) => ({ namespace, tools: names.filter((name) => name[0] === namespace).map((name) => name[1] ?? "") }));
+  const isOpen = options.open === true ? { open: true as const } : {};
+  const modules = namespaces.map((namespace) => ({ namespace, tools: options.open === true ? [] : names.filter((name) => name[0] === namespace).map((name) => name[1] ?? ""), ...isOpen }));
   return {
     runId: "run-1",
     language,

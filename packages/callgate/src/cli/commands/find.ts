@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { CallgateError } from "@callgate/contract";
-import type { ToolView } from "@callgate/contract";
+import type { Gate, ToolView, UnavailableNamespace } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -42,12 +42,22 @@ export async function describeCommand(names: readonly string[], context: Command
       for (const tool of found) terminal.out(describe(tool, context));
     }
     for (const name of missing) {
+      const away = awayOf(gate, name);
+      if (away !== undefined) {
+        terminal.err(`${visible(away.message)}\n`);
+        continue;
+      }
       const near = gate.nearest(name);
       const way = near.length === 0 ? `find one with: callgate search ${JSON.stringify(name.replaceAll(/[._-]+/g, " ").trim())}` : `nearest: ${near.join(", ")}`;
       terminal.err(`No tool "${visible(name)}"; ${visible(way)}\n`);
     }
     return Promise.resolve(missing.length === 0 ? exitCodes.ok : exitCodes.failed);
   }, { about: names });
+}
+
+/** The namespace of a name, where its source cannot be reached. */
+function awayOf(gate: Gate, name: string): UnavailableNamespace | undefined {
+  return gate.namespaces().find(({ namespace }) => namespace === name.split(".")[0])?.unavailable;
 }
 
 function describe(tool: ToolView, { terminal }: CommandContext): string {
@@ -72,6 +82,8 @@ export async function typesCommand(
     const known = new Set(gate.namespaces().map((view) => view.namespace));
     const unknown = namespaces.filter((namespace) => !known.has(namespace));
     if (unknown.length > 0) throw new CallgateError("USAGE", `No namespace ${unknown.join(", ")}; there are: ${[...known].join(", ") || "none"}`);
+    const away = namespaces.map((namespace) => awayOf(gate, namespace)).find((one) => one !== undefined);
+    if (away !== undefined) throw new CallgateError("SOURCE_FAILED", away.message);
     const text = gate.declarations({ language, ...(namespaces.length === 0 ? {} : { namespaces }) });
     if (context.options.json === true) context.terminal.out(`${JSON.stringify({ language, text })}\n`);
     else if (options.out === undefined) context.terminal.out(`${text}\n`);

@@ -6,7 +6,7 @@ export interface Finding extends Omit<Diagnostic, "line" | "column" | "excerpt">
 }
 
 /** What a finding says. */
-export type Said = Pick<Finding, "message" | "suggestions" | "declaration">;
+export type Said = Pick<Finding, "message" | "suggestions" | "declaration"> & { /** In place of the code of what was found. */ readonly code?: string };
 
 export function error(code: string, offset: number, said: string | Said): Finding {
   return { severity: "error", code, offset, ...(typeof said === "string" ? { message: said } : said) };
