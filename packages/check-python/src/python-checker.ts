@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport, CheckRequest } from "@callgate/contract";
-import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
-import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
+import { createNamespaceMessages, createTurns, rejectTooLarge, rejectWhole, superviseThread, threadEnvironment, timedOutText, timeFor } from "@callgate/runtime/check-parts";
+import type { CheckerThread, CheckTime, ThreadAnswer } from "@callgate/runtime/check-parts";
 import { createServerKeeper } from "./server/server-keeper.ts";
 import { withoutWrappers } from "./program/function-module.ts";
 import { modulesIn } from "./program/modules-in.ts";
@@ -23,7 +23,9 @@ export interface PythonCheckerOptions {
   readonly folders?: readonly string[];
   /** Modules of functions the guest has, name to text: calls of them are checked like those of tools. Default none. */
   readonly functions?: Readonly<Record<string, string>>;
-  /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
+  /** What one check may compute (where the system tells: Linux); past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
+  readonly cpuMs?: number;
+  /** Wall time of one check, likewise: far more, for a busy machine is not the program's fault. Default 60,000. */
   readonly timeoutMs?: number;
   /** Heap of the pyright process. Default 384. */
   readonly memoryMiB?: number;
@@ -46,9 +48,10 @@ export interface PythonCheckerOptions {
  * Cost, warm: tens of milliseconds for ten lines (bench/check.ts); the first check starts the process.
  */
 export function createPythonChecker(options: PythonCheckerOptions = {}): Checker {
-  const { pythonVersion = "3.11", modules = [], folders = [], functions = {}, timeoutMs = 10_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
+  const { pythonVersion = "3.11", modules = [], folders = [], functions = {}, cpuMs = 10_000, timeoutMs = 60_000, memoryMiB = 384, recycleMiB = 450, recycleChecks = 1_000 } = options;
   const sources = Object.entries(functions).map(([module, text]) => ({ module, text: withoutWrappers(text) }));
-  const server = createServerKeeper({ pythonVersion, functions: sources, timeoutMs, memoryMiB, recycleMiB, recycleChecks });
+  const time: CheckTime = { cpuMs, wallMs: timeoutMs };
+  const server = createServerKeeper({ pythonVersion, functions: sources, time, memoryMiB, recycleMiB, recycleChecks });
   const messagesFor = createNamespaceMessages();
   let reader: ReaderThread | undefined;
   const turns = createTurns();
@@ -57,7 +60,7 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
     if (reader?.isAlive !== true) reader = startReader({ pythonVersion, modules, functions: sources });
     return reader;
   };
-  const within = ({ answered }: ReaderThread): { readonly timeoutMs: number } => ({ timeoutMs: timeoutMs + (answered === 0 ? threadStartupMs : 0) });
+  const within = (target: ReaderThread): { readonly time: CheckTime } => ({ time: timeFor(target, time) });
   const checkOnce = async ({ text, namespaces, unavailable = [], lane, block }: CheckRequest, signal: AbortSignal): Promise<CheckReport | ServerAnswer | ThreadAnswer<ReaderAnswer>> => {
     const target = thread();
     const read = await target.ask({ kind: "read", text, namespaces: messagesFor(target.known, namespaces), unavailable, modules: folders.flatMap(modulesIn), ...(block === undefined ? {} : { known: block.known }) }, within(target));
@@ -78,7 +81,7 @@ export function createPythonChecker(options: PythonCheckerOptions = {}): Checker
         if (tooLarge !== undefined) return tooLarge;
         const outcome = await checkOnce(request, signal);
         if (outcome.kind === "ok" || outcome.kind === "rejected") return { ...outcome, durationMs: performance.now() - startedMs };
-        if (outcome.kind === "timed_out") return rejectWhole("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms. Make it shorter`, startedMs);
+        if (outcome.kind === "timed_out") return rejectWhole("CHECK_TIMEOUT", timedOutText(outcome, "Make it shorter"), startedMs);
         signal.throwIfAborted();
         throw new CallgateError("CHECKER_FAILED", "The Python checker failed on this program; it works again for the next one", { details: { reason: "message" in outcome ? outcome.message : outcome.kind } });
       }),

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Lane, NamespaceDeclaration, SessionBlockCheck, UnavailableNamespace } from "@callgate/contract";
-import { createNamespaceMessages, superviseThread, threadEnvironment, threadStartupMs } from "@callgate/runtime/check-parts";
-import type { CheckerThread, ThreadAnswer } from "@callgate/runtime/check-parts";
+import { createNamespaceMessages, superviseThread, threadEnvironment, timeFor } from "@callgate/runtime/check-parts";
+import type { CheckerThread, CheckTime, ThreadAnswer } from "@callgate/runtime/check-parts";
 import type { NodeWorld } from "./program/node-world.ts";
 import type { CheckerAnswer, CheckerRequest } from "./worker/messages.ts";
 
@@ -9,13 +9,13 @@ type Thread = CheckerThread<CheckerRequest, CheckerAnswer>;
 export type CompilerAnswer = ThreadAnswer<CheckerAnswer>;
 
 /** Loading all declarations of a large catalog for the first time takes longer than any check. */
-const warmTimeoutMs = 60_000;
+const warmTime: CheckTime = { cpuMs: 60_000, wallMs: 300_000 };
 
 /** Works from source and from dist: the entry has the extension of this file. */
 const workerUrl = new URL(`./worker/check-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 export interface ThreadKeeperOptions {
-  readonly timeoutMs: number;
+  readonly time: CheckTime;
   readonly memoryMiB: number;
   readonly recycleMiB: number;
   readonly recycleChecks: number;
@@ -37,13 +37,13 @@ export interface ThreadKeeper {
   close(): Promise<void>;
 }
 
-export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks, node }: ThreadKeeperOptions): ThreadKeeper {
+export function createThreadKeeper({ time, memoryMiB, recycleMiB, recycleChecks, node }: ThreadKeeperOptions): ThreadKeeper {
   const messages = createNamespaceMessages();
   let thread: Thread | undefined;
   let spare: { readonly thread: Thread; ready: boolean } | undefined;
   let closed = false;
 
-  const warmThread = (target: Thread, namespaces: readonly NamespaceDeclaration[]): Promise<CompilerAnswer> => target.ask({ kind: "warm", namespaces: messages(target.known, namespaces) }, { timeoutMs: warmTimeoutMs });
+  const warmThread = (target: Thread, namespaces: readonly NamespaceDeclaration[]): Promise<CompilerAnswer> => target.ask({ kind: "warm", namespaces: messages(target.known, namespaces) }, { time: warmTime });
 
   /** The spare one as soon as it is warm, else the one at hand, else a new one. */
   const current = (): Thread => {
@@ -72,7 +72,7 @@ export function createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleCh
   return {
     async check({ text, lane, namespaces, unavailable, block }, signal) {
       const target = current();
-      const answer = await target.ask({ kind: "check", text, lane, ...(block === undefined ? {} : { known: block.known }), ...(unavailable === undefined ? {} : { unavailable }), namespaces: messages(target.known, namespaces) }, { timeoutMs: timeoutMs + (target.answered === 0 ? threadStartupMs : 0), signal });
+      const answer = await target.ask({ kind: "check", text, lane, ...(block === undefined ? {} : { known: block.known }), ...(unavailable === undefined ? {} : { unavailable }), namespaces: messages(target.known, namespaces) }, { time: timeFor(target, time), signal });
       if (answer.kind === "overflow" || answer.kind === "fault") await target.end();
       else if (answer.kind === "report" && (answer.heapMiB > recycleMiB || target.answered >= recycleChecks)) replace(namespaces);
       return answer;

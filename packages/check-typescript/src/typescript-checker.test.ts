@@ -42,14 +42,14 @@ describe("createTypeScriptChecker", () => {
     ["binary operators", (n: number) => `let x=${"1+".repeat(n)}1`],
     ["type arguments", (n: number) => `let x:${"A<".repeat(n)}B${">".repeat(n)}`],
   ])("js-036 js-037 refuses %s without a pre-scan, and works for the next program", async (_name, make) => {
-    const check = create({ timeoutMs: 8_000 });
+    const check = create({ cpuMs: 8_000 });
     const report = await check(make(20_000)).catch((thrown: unknown) => (CallgateError.is(thrown) ? thrown.code : thrown));
     expect(report === "CHECKER_FAILED" || (typeof report === "object" && report !== null && "kind" in report)).toBe(true);
     expect(await check("const a: number = 1; return a")).toMatchObject({ kind: "ok" });
   });
 
   test("ends a check that takes too long, and works for the next program", async () => {
-    const check = create({ timeoutMs: 1_500 });
+    const check = create({ cpuMs: 1_000 });
     await check("return 1;");
     let ticks = 0;
     const ticking = setInterval(() => (ticks += 1), 20);

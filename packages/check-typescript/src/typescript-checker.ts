@@ -1,11 +1,13 @@
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport } from "@callgate/contract";
-import { createTurns, rejectTooLarge, rejectWhole } from "@callgate/runtime/check-parts";
+import { createTurns, rejectTooLarge, rejectWhole, timedOutText } from "@callgate/runtime/check-parts";
 import { createThreadKeeper } from "./thread-keeper.ts";
 import type { CompilerAnswer } from "./thread-keeper.ts";
 
 export interface TypeScriptCheckerOptions {
-  /** Wall time of one check; past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
+  /** What one check may compute (where Node tells, since 24.6); past it the program is rejected with CHECK_TIMEOUT. Default 10,000. */
+  readonly cpuMs?: number;
+  /** Wall time of one check, likewise: far more, for a busy machine is not the program's fault. Default 60,000. */
   readonly timeoutMs?: number;
   /** Heap of the worker thread. Default 768. */
   readonly memoryMiB?: number;
@@ -35,9 +37,9 @@ export interface TypeScriptCheckerOptions {
  * reading the language's own declarations.
  */
 export function createTypeScriptChecker(options: TypeScriptCheckerOptions = {}): Checker {
-  const { timeoutMs = 10_000, memoryMiB = 768, recycleMiB = 400, recycleChecks = 1_000 } = options;
+  const { cpuMs = 10_000, timeoutMs = 60_000, memoryMiB = 768, recycleMiB = 400, recycleChecks = 1_000 } = options;
   const node = options.node === undefined ? undefined : { packages: options.node.packages ?? [], typesFolder: options.node.typesFolder };
-  const keeper = createThreadKeeper({ timeoutMs, memoryMiB, recycleMiB, recycleChecks, node });
+  const keeper = createThreadKeeper({ time: { cpuMs, wallMs: timeoutMs }, memoryMiB, recycleMiB, recycleChecks, node });
   const turns = createTurns();
 
   return {
@@ -51,7 +53,7 @@ export function createTypeScriptChecker(options: TypeScriptCheckerOptions = {}):
         let answer = await keeper.check(request, signal);
         // Memory that earlier programs left behind is not this one's fault.
         if (answer.kind === "died" && !turns.isOver) answer = await keeper.check(request, signal);
-        return reportOf(answer, { signal, timeoutMs, startedMs });
+        return reportOf(answer, { signal, startedMs });
       }),
     warm: (namespaces) =>
       turns.take(async () => {
@@ -66,14 +68,14 @@ export function createTypeScriptChecker(options: TypeScriptCheckerOptions = {}):
   };
 }
 
-function reportOf(answer: CompilerAnswer, { signal, timeoutMs, startedMs }: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly startedMs: number }): CheckReport {
+function reportOf(answer: CompilerAnswer, { signal, startedMs }: { readonly signal: AbortSignal; readonly startedMs: number }): CheckReport {
   switch (answer.kind) {
     case "report":
       return { ...answer.report, durationMs: performance.now() - startedMs };
     case "overflow":
       return rejectWhole("TOO_DEEP", "The program is nested too deep to be read; split it into statements or functions", startedMs);
     case "timed_out":
-      return rejectWhole("CHECK_TIMEOUT", `The program could not be checked within ${timeoutMs} ms; its types are too complicated. Make it shorter, and leave out generic types`, startedMs);
+      return rejectWhole("CHECK_TIMEOUT", timedOutText(answer, "Its types are too complicated: make it shorter, and leave out generic types"), startedMs);
     case "aborted":
       throw signal.reason;
     case "warmed":

@@ -37,6 +37,8 @@ export interface LanguageServer {
   readonly isAlive: boolean;
   /** Resident memory; undefined where the system does not tell (anything but Linux). */
   memoryMiB(): number | undefined;
+  /** CPU time of the process so far, all its threads; undefined where the system does not tell. */
+  cpuMs(): number | undefined;
   /** Keeps a document open, so that what it imports stays loaded. */
   hold(path: string, text: string): Promise<void>;
   /** Checks a text as if it were a file at `path`, which must be new: changing a known one costs ten times as much. */
@@ -78,6 +80,7 @@ export function startLanguageServer({ folder, memoryMiB }: LanguageServerOptions
       return life.isAlive();
     },
     memoryMiB: () => residentMiB(child.pid),
+    cpuMs: () => processCpuMs(child.pid),
     hold: (path, text) => ready.then(() => open(pathToFileURL(path).href, text)),
     async diagnose(path, text) {
       const uri = pathToFileURL(path).href;
@@ -171,6 +174,18 @@ function residentMiB(pid: number | undefined): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
     return kib === undefined ? undefined : Number(kib) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of proc(5): fields 14 and 15, in hundredths of a second; the name in field 2 may hold blanks and brackets. */
+function processCpuMs(pid: number | undefined): number | undefined {
+  if (process.platform !== "linux" || pid === undefined) return undefined;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
     return undefined;
   }

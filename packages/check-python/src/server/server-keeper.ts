@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { NamespaceDeclaration } from "@callgate/contract";
+import { boundTime } from "@callgate/runtime/check-parts";
+import type { CheckTime, TimedOut } from "@callgate/runtime/check-parts";
 import { startLanguageServer } from "./language-server.ts";
 import type { LanguageServer, PyrightFinding } from "./language-server.ts";
 import type { FunctionModule } from "../program/function-module.ts";
@@ -9,7 +11,7 @@ import type { StubFolder, StubSet } from "./stub-folder.ts";
 export interface ServerKeeperOptions {
   readonly pythonVersion: string;
   readonly functions: readonly FunctionModule[];
-  readonly timeoutMs: number;
+  readonly time: CheckTime;
   readonly memoryMiB: number;
   readonly recycleMiB: number;
   readonly recycleChecks: number;
@@ -17,7 +19,7 @@ export interface ServerKeeperOptions {
 
 export type ServerAnswer =
   | { readonly kind: "found"; readonly findings: readonly PyrightFinding[] }
-  | { readonly kind: "timed_out" }
+  | TimedOut
   | { readonly kind: "aborted" }
   | { readonly kind: "died"; readonly message: string };
 
@@ -100,7 +102,7 @@ function createServers(start: () => LanguageServer): Servers {
 }
 
 export function createServerKeeper(options: ServerKeeperOptions): ServerKeeper {
-  const { timeoutMs, memoryMiB, recycleMiB, recycleChecks } = options;
+  const { time, memoryMiB, recycleMiB, recycleChecks } = options;
   let folder: StubFolder | undefined;
   let next = 1;
   const folderOf = (): StubFolder => (folder ??= createStubFolder(options));
@@ -117,7 +119,8 @@ export function createServerKeeper(options: ServerKeeperOptions): ServerKeeper {
       const set = folderOf().setOf(namespaces);
       const before = servers.current();
       const isCold = before?.server.isAlive !== true || !before.held.has(set.folder);
-      const answer = await within(ask(text, set), { timeoutMs: timeoutMs + (isCold ? startupMs : 0), signal });
+      const more = isCold ? startupMs : 0;
+      const answer = await within(ask(text, set), { time: { cpuMs: time.cpuMs + more, wallMs: time.wallMs + more }, cpuMs: () => servers.current()?.server.cpuMs(), signal });
       // A server that did not answer in time is busy with that program until it is killed.
       if (answer.kind !== "found") await servers.current()?.server.end();
       return answer;
@@ -130,15 +133,15 @@ export function createServerKeeper(options: ServerKeeperOptions): ServerKeeper {
   };
 }
 
-function within(work: Promise<readonly PyrightFinding[]>, { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<ServerAnswer> {
+function within(work: Promise<readonly PyrightFinding[]>, { time, cpuMs, signal }: { readonly time: CheckTime; readonly cpuMs: () => number | undefined; readonly signal: AbortSignal }): Promise<ServerAnswer> {
   return new Promise((resolve) => {
     const settle = (answer: ServerAnswer): void => {
-      clearTimeout(timer);
+      unwatch();
       signal.removeEventListener("abort", onAbort);
       resolve(answer);
     };
     const onAbort = (): void => settle({ kind: "aborted" });
-    const timer = setTimeout(() => settle({ kind: "timed_out" }), timeoutMs);
+    const unwatch = boundTime(time, () => Promise.resolve(cpuMs()), settle);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     work.then(

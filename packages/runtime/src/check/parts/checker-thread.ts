@@ -1,4 +1,6 @@
 import type { Worker } from "node:worker_threads";
+import { boundTime } from "./time-bound.ts";
+import type { CheckTime, TimedOut } from "./time-bound.ts";
 
 /** What goes to the thread and what comes back, told apart by `kind`; an answer has the `id` of its request. */
 interface Message {
@@ -7,7 +9,7 @@ interface Message {
 }
 
 /** How the thread answered, or that it is gone. */
-export type ThreadAnswer<Answer> = Answer | { readonly kind: "timed_out" } | { readonly kind: "aborted" } | { readonly kind: "died"; readonly message: string };
+export type ThreadAnswer<Answer> = Answer | TimedOut | { readonly kind: "aborted" } | { readonly kind: "died"; readonly message: string };
 
 type Unnumbered<Request> = Request extends unknown ? Omit<Request, "id"> : never;
 
@@ -18,13 +20,18 @@ export interface CheckerThread<Request extends Message, Answer extends Message> 
   /** Requests it has answered. */
   readonly answered: number;
   readonly isAlive: boolean;
-  /** Sends a request. Past `timeoutMs`, or when `signal` is aborted, the thread is ended: nothing else stops a compiler. */
-  ask(request: Unnumbered<Request>, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<ThreadAnswer<Answer>>;
+  /** Sends a request. Past its time, or when `signal` is aborted, the thread is ended: nothing else stops a compiler. */
+  ask(request: Unnumbered<Request>, options: { readonly time: CheckTime; readonly signal?: AbortSignal }): Promise<ThreadAnswer<Answer>>;
   end(): Promise<void>;
 }
 
 /** What a new thread may take on top before it is at a program: starting, and reading what its language declares. */
-export const threadStartupMs = 10_000;
+const threadStartupMs = 10_000;
+
+/** The time of a request to a thread: of its first one, which also pays for starting it, more. */
+export function timeFor({ answered }: { readonly answered: number }, { cpuMs, wallMs }: CheckTime): CheckTime {
+  return answered > 0 ? { cpuMs, wallMs } : { cpuMs: cpuMs + threadStartupMs, wallMs: wallMs + threadStartupMs };
+}
 
 /** Speaks with a checker's thread. An idle one does not keep the process alive. */
 export function superviseThread<Request extends Message, Answer extends Message>(worker: Worker): CheckerThread<Request, Answer> {
@@ -56,7 +63,7 @@ export function superviseThread<Request extends Message, Answer extends Message>
     get isAlive() {
       return alive;
     },
-    ask(request, { timeoutMs, signal }) {
+    ask(request, { time, signal }) {
       const id = nextId++;
       return new Promise((resolve) => {
         const stop = (answer: ThreadAnswer<Answer>): void => {
@@ -64,9 +71,9 @@ export function superviseThread<Request extends Message, Answer extends Message>
           end().catch(() => undefined);
         };
         const onAbort = (): void => stop({ kind: "aborted" });
-        const timer = setTimeout(() => stop({ kind: "timed_out" }), timeoutMs);
+        const unwatch = boundTime(time, () => cpuMsOf(worker), stop);
         const settle = (answer: ThreadAnswer<Answer>): void => {
-          clearTimeout(timer);
+          unwatch();
           signal?.removeEventListener("abort", onAbort);
           waiting = undefined;
           answered += 1;
@@ -82,4 +89,11 @@ export function superviseThread<Request extends Message, Answer extends Message>
     },
     end,
   };
+}
+
+/** CPU time of the thread so far; Node tells since 24.6, also while the thread is busy. */
+async function cpuMsOf(worker: Worker): Promise<number | undefined> {
+  if (typeof worker.cpuUsage !== "function") return undefined;
+  const { user, system } = await worker.cpuUsage();
+  return (user + system) / 1000;
 }
