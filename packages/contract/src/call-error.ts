@@ -27,6 +27,9 @@ export const callErrorCodes = {
   PROGRAM_STALLED: "The program awaits something that can no longer happen",
   SANDBOX_CRASHED: "The sandbox of the run ended unexpectedly",
   REPLAY_DIVERGED: "The replayed program did something else than the recorded one",
+  JOURNAL_LOCKED: "Another process keeps the journal locked, so that a write could not be written down before it is made; it did not happen",
+  JOURNAL_UNAVAILABLE: "The journal cannot be written (disk full, read-only, damaged, gone), so that a write could not be written down before it is made; it did not happen",
+  RUN_FENCED: "Another process has taken the run over; the call was not made here",
   INTERNAL: "A fault of Callgate itself; the id in the details finds it in the log",
 } as const;
 

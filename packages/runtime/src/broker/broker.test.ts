@@ -1,4 +1,4 @@
-import { SourceReturn, ToolError } from "@callgate/contract";
+import { CallgateError, SourceReturn, ToolError } from "@callgate/contract";
 import type { Effect, EffectStatus, GateEventKind, JournalEntry, OutcomeKind } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import type { PerformedCall } from "./call.ts";
@@ -149,6 +149,27 @@ describe("createBroker", () => {
     const performed = await gate.call("crm.pay");
     expect([ran, performed.outcome.kind, performed.outcome.effectStatus]).toEqual([0, "failed", "none"]);
     expect(errorOf(performed).message).toContain("was not called: its intent could not be written to the journal (disk full). Nothing was changed");
+  });
+
+  test.each([
+    ["JOURNAL_LOCKED", "process 4711 keeps the journal locked for longer than is waited. Nothing was changed. Try again later; where that process hangs, a person has to end it.", true],
+    ["JOURNAL_UNAVAILABLE", "the journal cannot be written: its disk is full, read-only, damaged or gone. Nothing was changed. A person has to see to it (callgate doctor says more); try again then.", true],
+    ["RUN_FENCED", "another process has taken this run over. Nothing was changed. The run goes on there.", false],
+  ] as const)("a journal that refuses an intent is told as %s, with what to do and no path, and the write did not happen", async (code, text, retryable) => {
+    let ran = 0;
+    const gate = testGate({ tools: [testTool("crm.pay", { run: () => (ran += 1) })] });
+    const refuse = () => Promise.reject(new CallgateError(code, "/home/ann/journal.db: secret place", { details: { pid: 4711 } }));
+    gate.journal.append = refuse;
+    const performed = await gate.call("crm.pay");
+    expect([ran, performed.outcome.kind, performed.outcome.effectStatus]).toEqual([0, "failed", "none"]);
+    expect(errorOf(performed)).toMatchObject({ code, retryable, message: `crm.pay was not called: a write is written down before it is made, and ${text}` });
+    expect(JSON.stringify([performed, await performed.recorded])).not.toContain("/home/ann");
+  });
+
+  test("a journal that refuses to take the key of a write is told by its code", async () => {
+    const gate = testGate({ tools: [testTool("crm.pay", { businessKey: () => "k" })] });
+    gate.journal.reserveEffect = () => Promise.reject(new CallgateError("JOURNAL_LOCKED", "locked"));
+    expect((await gate.call("crm.pay")).outcome).toMatchObject({ kind: "failed", effectStatus: "none", error: { code: "JOURNAL_LOCKED", retryable: true, message: "The call of crm.pay could not go on, because another process keeps the journal locked for longer than is waited. Nothing was changed. Try again later; where that process hangs, a person has to end it." } });
   });
 
   test("records a write that was not performed, once the journal works again", async () => {

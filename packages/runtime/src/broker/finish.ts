@@ -2,6 +2,7 @@ import { encodeValue, SourceReturn } from "@callgate/contract";
 import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
 import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
 import { withEffect } from "./ended.ts";
+import { journalRefusal } from "./journal-refusal.ts";
 import type { LateEnd } from "./perform.ts";
 import { sensitiveValues, withoutValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
@@ -83,9 +84,10 @@ async function flush(scope: CallScope, { tool, effect }: Known): Promise<readonl
     await scope.record.flush(effect === "read" ? "later" : "lazy");
     return [];
   } catch (error) {
-    const message = `The outcome of ${tool} could not be written to the journal: ${scope.safe.text(error instanceof Error ? error.message : String(error))}`;
-    scope.seams.emit({ kind: "journal-degraded", atMs: scope.seams.clock.now(), message });
-    return [message];
+    const said = scope.safe.text(error instanceof Error ? error.message : String(error));
+    const telling = (why: string): string => `The outcome of ${tool} could not be written to the journal: ${why}`;
+    scope.seams.emit({ kind: "journal-degraded", atMs: scope.seams.clock.now(), message: telling(said) });
+    return [telling(journalRefusal(error)?.why ?? said)];
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Durability } from "@callgate/contract";
 import type { Ended, Moment, ReadyCall } from "./call.ts";
 import { ended } from "./ended.ts";
+import { journalRefusal } from "./journal-refusal.ts";
 
 /**
  * Puts the intent of a write on disk before its effect (DESIGN D15): whatever happens next, the record knows that it may
@@ -18,6 +19,11 @@ export async function flushIntent(call: ReadyCall, durability: Durability): Prom
     await confirmLease(call);
     return undefined;
   } catch (error) {
+    const refusal = journalRefusal(error);
+    if (refusal !== undefined) {
+      const { code, why, toDo, retryable } = refusal;
+      return ended({ outcome: "failed", code, tool: call.tool.name, message: `${call.tool.name} was not called: a write is written down before it is made, and ${why}. Nothing was changed. ${toDo}`, retryable });
+    }
     return ended({
       outcome: "failed",
       code: "INTERNAL",
