@@ -17,6 +17,7 @@ export const forgetfulJournal: Journal = {
   signal: async (_tenant, _runId, signal) => ({ kind: "kept", signal }),
   readSignals: empty,
   reserveEffect: async () => ({ kind: "reserved" }),
+  settleEffect: async () => undefined,
   readRun: nothing,
   readEntries: empty,
   readResult: nothing,

@@ -86,8 +86,6 @@ export interface RecordedEffect {
   readonly argsDigest: Digest;
   /** Absent while it is under way, or was when its process was lost. */
   readonly outcome?: OutcomeKind;
-  /** True once its run was pruned: only that it happened is known, and nobody can settle it here any more. */
-  readonly isPruned?: boolean;
   /** The last that is known: of the call's end, its late result, or a resolution. */
   readonly effectStatus: EffectStatus;
   readonly result?: RecordedValue;

@@ -217,6 +217,11 @@ export interface Journal {
    * run: once that was pruned, what is left of the write is its outcome and effect, without a result.
    */
   reserveEffect(lease: RunLease, claim: EffectClaim): Promise<EffectReservation>;
+  /**
+   * Says what became of a write whose run was pruned while that was unknown; on disk when it resolves. Answers what was
+   * known before: only "unknown" is changed. Undefined when no pruned run of that user has such a call.
+   */
+  settleEffect(of: { readonly tenant: string; readonly user: string; readonly callId: string }, effectStatus: "done" | "none"): Promise<EffectStatus | undefined>;
   /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */
   readRun(tenant: string, runId: string): Promise<RunRecord | undefined>;
   /** `clear` also decrypts values (for replay and `read_result`). */

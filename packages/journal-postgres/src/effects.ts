@@ -1,4 +1,4 @@
-import type { EffectClaim, JournalEntry, RunLease } from "@callgate/contract";
+import type { EffectClaim, EffectStatus, JournalEntry, RunLease } from "@callgate/contract";
 import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect } from "@callgate/runtime/journal-parts";
 import type { EffectHolder } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
@@ -48,6 +48,21 @@ async function lookCloser(query: Query, lease: RunLease, { tenant, idempotencyKe
   if (effectStatus !== "none") return holder;
   await query("update callgate.effects set user_id = $3, run_id = $4, call_id = $5, seq = $6, args_digest = $7 where tenant = $1 and idempotency_key = $2", [tenant, idempotencyKey, String(run["user_id"]), lease.runId, callId, seq, argsDigest]);
   return "reserved";
+}
+
+/** Says what became of a write that was unknown when its run was pruned. Answers what was known before. */
+export async function settleEffect(database: Database, { tenant, user, callId }: { readonly tenant: string; readonly user: string; readonly callId: string }, effectStatus: "done" | "none"): Promise<EffectStatus | undefined> {
+  assertPlain("Cannot settle a call", [tenant, user, callId]);
+  return await database.transact("full", async (query) => {
+    const [row] = await query("select idempotency_key, run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and user_id = $2 and call_id = $3 and pruned_at_ms is not null for update", [tenant, user, callId]);
+    const settled = row === undefined ? undefined : holderOf(row).settled;
+    if (row === undefined || settled?.effectStatus !== "unknown") return settled?.effectStatus;
+    const key = [tenant, String(row["idempotency_key"])];
+    // A key whose write changed nothing is free again.
+    if (effectStatus === "none") await query("delete from callgate.effects where tenant = $1 and idempotency_key = $2", key);
+    else await query("update callgate.effects set settled = $3 where tenant = $1 and idempotency_key = $2", [...key, JSON.stringify({ ...settled, effectStatus })]);
+    return "unknown";
+  });
 }
 
 /** Inside the transaction that removes runs: keeps of their keys that their writes took place, or may have. */

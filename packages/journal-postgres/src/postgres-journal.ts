@@ -4,7 +4,7 @@ import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, de
 import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
 import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
-import { reserveEffect } from "./effects.ts";
+import { reserveEffect, settleEffect } from "./effects.ts";
 import { journalTime } from "./journal-time.ts";
 import { createClaims } from "./claims.ts";
 import type { Claims } from "./claims.ts";
@@ -110,6 +110,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
         await eraseRun(seams, { tenant, runId });
         writes.forget(runId);
       }),
+    settleEffect: (of, effectStatus) => guard(`Cannot settle call ${of.callId}`, () => settleEffect(seams.database, of, effectStatus)),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(seams, prunable)),
     async close() {
       if (isClosed) return;

@@ -42,15 +42,11 @@ async function settleUnknown(call: ReadyCall, effect: RecordedEffect): Promise<E
   if (call.tool.tool.idempotent === true) return undefined;
   const found = await reconcile(call);
   if (found.kind === "happened") return { ...(await validateOutput(call, { kind: "performed", value: found.output, artifacts: [], attempts: 0 })), cached: true };
-  const settling =
-    effect.isPruned === true
-      ? "Its run was pruned, so that it cannot be settled here any more: find out with a read, and where it did not happen submit it as another task, or with another business key."
-      : `Find out with a read, or let a person settle it: callgate runs resolve ${effect.callId} --happened or --did-not.`;
   return ended({
     outcome: "failed",
     code: "EFFECT_UNKNOWN",
     tool: call.tool.name,
-    message: `The same write was tried before as call ${effect.callId}, and it is not known whether it took effect. This call did not happen. ${settling}`,
+    message: `The same write was tried before as call ${effect.callId}, and it is not known whether it took effect. This call did not happen. Find out with a read, or let a person settle it: callgate runs resolve ${effect.callId} --happened or --did-not.`,
     details: { callId: effect.callId },
   });
 }

@@ -15,6 +15,13 @@ export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "ar
 /** What became of a write, without any value of it. */
 export type SettledEffect = Pick<RecordedEffect, "outcome" | "effectStatus">;
 
+/** A call whose run was pruned. */
+export interface PrunedCall {
+  readonly tenant: string;
+  readonly user: string;
+  readonly callId: string;
+}
+
 /** A key outlives its run by so long, where nothing else was said: a task of last year is not done again by mistake. */
 export const defaultMaxKeyAgeMs = 400 * 24 * 3_600_000;
 
@@ -24,6 +31,8 @@ export interface Effects {
   reserve(lease: RunLease, claim: EffectClaim): EffectHolder | undefined;
   /** Inside the transaction that removes a run: keeps of its keys that their writes took place, or may have. */
   outlive(runId: string): void;
+  /** Inside a transaction: what became of a write that was unknown when its run was pruned. What was known before. */
+  settle(of: PrunedCall, effectStatus: "done" | "none"): SettledEffect["effectStatus"] | undefined;
   /** Inside a transaction: forgets keys whose runs were removed before that. */
   forget(beforeMs: number): void;
 }
@@ -34,6 +43,9 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
   const selectOfRun = database.prepare("select run_id, call_id, seq, args_digest, settled from effects where run_id = ? and pruned_at_ms is null");
   const settle = database.prepare("update effects set settled = ?, pruned_at_ms = ? where run_id = ? and call_id = ? and pruned_at_ms is null");
   const removeOfRun = database.prepare("delete from effects where run_id = ? and call_id = ? and pruned_at_ms is null");
+  const selectPruned = database.prepare("select idempotency_key, run_id, call_id, seq, args_digest, settled from effects where tenant = ? and user_id = ? and call_id = ? and pruned_at_ms is not null");
+  const resettle = database.prepare("update effects set settled = ? where tenant = ? and idempotency_key = ?");
+  const removeKey = database.prepare("delete from effects where tenant = ? and idempotency_key = ?");
   const removePruned = database.prepare("delete from effects where pruned_at_ms < ?");
   const rows = createEntrySelects(database);
   const put = database.prepare(`
@@ -66,6 +78,15 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
         else settle.run(JSON.stringify(settled), now(), runId, holder.callId);
       }
     },
+    settle({ tenant, user, callId }, effectStatus) {
+      const row = selectPruned.get(tenant, user, callId);
+      const settled = row === undefined ? undefined : holderOf(row).settled;
+      if (row === undefined || settled?.effectStatus !== "unknown") return settled?.effectStatus;
+      // A key whose write changed nothing is free again.
+      if (effectStatus === "none") removeKey.run(tenant, textColumn(row, "idempotency_key"));
+      else resettle.run(JSON.stringify({ ...settled, effectStatus }), tenant, textColumn(row, "idempotency_key"));
+      return "unknown";
+    },
     forget: (beforeMs) => void removePruned.run(beforeMs),
   };
 }
@@ -94,7 +115,7 @@ export function settledEffect(entries: readonly JournalEntry[]): SettledEffect {
 
 /** What became of the write of a call: its run was pruned, or these entries settle it, in their order. */
 export function recordedEffect({ settled, ...holder }: EffectHolder, entries: readonly JournalEntry[]): RecordedEffect {
-  if (settled !== undefined) return { ...holder, ...settled, artifacts: [], isPruned: true };
+  if (settled !== undefined) return { ...holder, ...settled, artifacts: [] };
   let effect: RecordedEffect = { ...holder, ...settledEffect(entries), artifacts: [] };
   for (const entry of entries) {
     if (entry.kind === "call-ended") effect = { ...effect, artifacts: entry.artifacts };

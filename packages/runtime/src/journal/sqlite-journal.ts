@@ -109,6 +109,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
     ...durable({ recorder, entries }, { guard, read }),
+    settleEffect: (of, effectStatus) => guard(`Cannot settle call ${of.callId}`, () => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => effects.settle(of, effectStatus))),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),

@@ -120,7 +120,7 @@ describe("one write for a task and a business key", () => {
 });
 
 describe("one write for a task whose first run was pruned", () => {
-  test("is not done again: one that took place is said to have, one in doubt cannot be settled any more, one that failed is tried", async () => {
+  test("is not done again: one that took place is said to have, one in doubt waits for a person, one that failed is tried", async () => {
     const done: string[] = [];
     const write = (name: string, handler: () => unknown): TestTool => ({ name, effect: "write", handler: () => { done.push(name); return handler(); } });
     const { gate } = await createTestGate([
@@ -135,10 +135,16 @@ describe("one write for a task whose first run was pruned", () => {
     const second = await gate.run(program, { taskId: "onboarding-7" });
     expect((second.value as { readonly value: readonly string[] }).value).toEqual([
       expect.stringMatching(new RegExp(`^EFFECT_ELSEWHERE .*already took place as call ${first.runId}.0, .*Nothing was done again`)),
-      expect.stringMatching(new RegExp(`^EFFECT_UNKNOWN .*call ${first.runId}.1, .*Its run was pruned`)),
+      expect.stringMatching(new RegExp(`^EFFECT_UNKNOWN .*call ${first.runId}.1, .*callgate runs resolve ${first.runId}.1 `)),
       expect.stringMatching(/^FULL /),
     ]);
     expect(done.sort()).toEqual(["doubt", "fails", "fails", "works"]);
+    await expect(gate.runs.resolve(`${first.runId}.0`, { happened: false })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringContaining("its effect is done") as string });
+    await expect(gate.runs.resolve(`${first.runId}.9`, { happened: false })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    await expect(gate.runs.resolve(`${first.runId}.1`, { happened: false }, { principal: { tenant: "local", user: "somebody else", roles: [], claims: {} } })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    await gate.runs.resolve(`${first.runId}.1`, { happened: false });
+    await gate.run(program, { taskId: "onboarding-7" });
+    expect(done.sort()).toEqual(["doubt", "doubt", "fails", "fails", "fails", "works"]);
   });
 });
 

@@ -24,6 +24,13 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     return { known: kind === "known" };
   }
 
+  /** Of a run that was pruned its key is left: the same piece of work is not done again before somebody knows. */
+  async function settlePruned({ tenant, user }: Principal, callId: string, happened: boolean): Promise<void> {
+    const known = await journal.settleEffect({ tenant, user, callId }, happened ? "done" : "none");
+    if (known === undefined) throw notFound(runOf(callId), { tenant, user });
+    if (known !== "unknown") throw notInDoubt(callId, known);
+  }
+
   const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
 
   return {
@@ -52,9 +59,10 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       return await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
     },
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
-      const run = await must(runOf(callId), asker);
+      const run = await find(runOf(callId), asker);
+      if (run === undefined) return await settlePruned(asker, callId, happened);
       const { known, attempt } = await doubtOf(journal, run, callId);
-      if (known !== "unknown") throw new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${known ?? "that of no call on record"}`, { details: { callId } });
+      if (known !== "unknown") throw notInDoubt(callId, known);
       const atMs = clock.now();
       if (run.status === "running" || run.status === "suspended") {
         await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
@@ -101,11 +109,19 @@ function createFinder(journal: Journal) {
 
   async function must(runId: string, asker: Principal): Promise<RunRecord> {
     const run = await find(runId, asker);
-    if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${asker.user} of tenant ${asker.tenant}`, { details: { runId } });
+    if (run === undefined) throw notFound(runId, asker);
     return run;
   }
 
   return { find, must };
+}
+
+function notFound(runId: string, { user, tenant }: Pick<Principal, "user" | "tenant">): CallgateError {
+  return new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${user} of tenant ${tenant}`, { details: { runId } });
+}
+
+function notInDoubt(callId: string, known: EffectStatus | undefined): CallgateError {
+  return new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${known ?? "that of no call on record"}`, { details: { callId } });
 }
 
 /** `run_...` of `run_....3` */

@@ -103,4 +103,27 @@ describe("a large read whose tool says reread", () => {
     expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: [1000, "a"] } });
     expect(world.reads).toBe(1);
   });
+
+  test("many are made again no more at once than the run may make; after one that failed no other is begun", async () => {
+    const seen = { open: 0, most: 0, begun: 0, fails: false };
+    const { gate } = await open({
+      handler: async () => {
+        seen.begun += 1;
+        seen.open += 1;
+        seen.most = Math.max(seen.most, seen.open);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        seen.open -= 1;
+        if (seen.fails) throw new Error("the archive is down");
+        return Array.from({ length: 1_000 }, () => ["a", "x".repeat(40)]);
+      },
+    });
+    const { runId } = await gate.run("const all = await Promise.all(Array.from({ length: 12 }, () => tools.t.dump({ rows: 1000 }))); await waitFor('go'); return all.length", { limits: { concurrentCalls: 3 } });
+    await gate.runs.signal(runId, { name: "go" });
+    Object.assign(seen, { most: 0, begun: 0, fails: true });
+    await expect(gate.runs.resume(runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE" });
+    expect(seen.begun).toBe(3);
+    Object.assign(seen, { most: 0, begun: 0, fails: false });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: 12 } });
+    expect([seen.begun, seen.most]).toEqual([12, 3]);
+  });
 });

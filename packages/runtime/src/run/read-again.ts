@@ -8,7 +8,7 @@ type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { kind: Ki
 
 /**
  * Makes the reads of a run again whose large results were not kept (`reread` of a tool), before it goes on: each passes
- * the broker like any call, and its run's record keeps that it was made again, not what it gave. One that gives something
+ * the broker like any call, no more at once than the run may make, and its run's record keeps that it was made again, not what it gave. One that gives something
  * else than before is told; whether the program then still does what its record says, the replay finds out.
  *
  * Gives the entries with those results in them. Errors: RUN_NOT_RESUMABLE when a read fails or is not allowed any more.
@@ -18,13 +18,19 @@ export async function readAgain(scope: RunScope, entries: readonly JournalEntry[
   const lost = entries.filter(isLost);
   if (lost.length === 0) return entries;
   const found = new Map<number, Entry<"call-ended">>();
-  await Promise.all(
-    lost.map(async (ended) => {
+  const waiting = [...lost];
+  async function readOn(): Promise<void> {
+    for (let ended = waiting.shift(); ended !== undefined; ended = waiting.shift()) {
       const issued = calls.get(ended.seq)?.issued;
-      if (issued?.args.clear === undefined) return; // Erased: then the run cannot go on, which is told for all of it.
+      if (issued?.args.clear === undefined) continue; // Erased: then the run cannot go on, which is told for all of it.
       found.set(ended.seq, { ...ended, result: await readOne(scope, { issued, args: issued.args.clear, before: ended.result, signal }) });
-    }),
-  );
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(lost.length, scope.limits.concurrentCalls) }, readOn));
+  } finally {
+    waiting.length = 0; // After one that failed no other is begun.
+  }
   return entries.map((entry) => (entry.kind === "call-ended" ? (found.get(entry.seq) ?? entry) : entry));
 }
 

@@ -74,13 +74,34 @@ export function effectSuite(seams: DurableSeams): void {
       expect(await second.reserveEffect(other, claimOf(1))).toMatchObject({ kind: "taken", effect: { effectStatus: effect.effectStatus } });
       expect(await first.prune({ olderThanMs: START_MS + 1 })).toMatchObject({ runs: 1 });
       expect(await second.readRun("acme", "r1")).toBeUndefined();
-      const kept = { kind: "taken", effect: { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a"), artifacts: [], isPruned: true, ...effect } };
+      const kept = { kind: "taken", effect: { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a"), artifacts: [], ...effect } };
       expect(await second.reserveEffect(other, claimOf(1))).toEqual(kept);
       // The same call of the same run is not what took it: that run is gone.
       const again = await second.begin(sampleRun("r1"));
       expect(await second.reserveEffect(again, claimOf(0))).toEqual(kept);
     });
   }
+
+  test("what became of a write whose run was pruned in doubt can be settled, once, by its own user; then the key is free, or its write done", async () => {
+    const { first, second, lease } = await twoOwners(seams);
+    for (const [seq, key] of [[0, "happened"], [1, "did not"]] as const) {
+      await first.reserveEffect(lease, claimOf(seq, { idempotencyKey: key, callId: `r1.${seq}` }));
+      await first.append(lease, [issued(seq), ended(seq, { outcome: "timed_out", effectStatus: "unknown" })], "lazy");
+    }
+    const { tenant, user } = sampleRun("r1").principal;
+    expect(await first.settleEffect({ tenant, user, callId: "r1.0" }, "done")).toBeUndefined();
+    await first.finish(lease, sampleFinish({ endedAtMs: START_MS }));
+    await first.prune({ olderThanMs: START_MS + 1 });
+    expect(await second.settleEffect({ tenant, user: "somebody else", callId: "r1.0" }, "none")).toBeUndefined();
+    expect(await second.settleEffect({ tenant: "rival", user, callId: "r1.0" }, "none")).toBeUndefined();
+    expect(await second.settleEffect({ tenant, user, callId: "r1.0" }, "done")).toBe("unknown");
+    expect(await first.settleEffect({ tenant, user, callId: "r1.0" }, "none")).toBe("done");
+    expect(await second.settleEffect({ tenant, user, callId: "r1.1" }, "none")).toBe("unknown");
+    expect(await second.settleEffect({ tenant, user, callId: "r1.1" }, "none")).toBeUndefined();
+    const other = await second.begin(sampleRun("r2"));
+    expect(await second.reserveEffect(other, claimOf(5, { idempotencyKey: "happened" }))).toMatchObject({ kind: "taken", effect: { outcome: "timed_out", effectStatus: "done" } });
+    expect(await second.reserveEffect(other, claimOf(6, { idempotencyKey: "did not" }))).toEqual({ kind: "reserved" });
+  });
 
   test("the key of a write that changed nothing goes with its run", async () => {
     const { first, second, lease, store } = await twoOwners(seams);

@@ -31,7 +31,7 @@ export interface StepOptions {
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 /** Writes of a journal: between them the world may end. */
-const journalWrites = ["begin", "append", "finish", "suspend", "claim", "signal", "reserveEffect", "renew", "claimEnded", "release"] as const;
+const journalWrites = ["begin", "append", "finish", "suspend", "claim", "signal", "reserveEffect", "renew", "claimEnded", "release", "settleEffect"] as const;
 
 export function createSimulatedProcess(shared: Clock, faults: FaultLine): SimulatedProcess {
   let alive = true;
