@@ -4,7 +4,9 @@ import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/cli
 import { readCallError, readCallValue } from "./call-value.ts";
 import type { Connection } from "./connection.ts";
 import type { Connector } from "./connector.ts";
-import { oversizedCode } from "./stdio-transport.ts";
+import { writeLosslessJson } from "./lossless-json.ts";
+import { malformedCode, oversizedCode } from "./message-reader.ts";
+import { receivedText } from "./received-text.ts";
 
 export interface CallToolRequest {
   readonly connector: Connector;
@@ -34,6 +36,7 @@ export async function callTool(request: CallToolRequest): Promise<unknown> {
       throw requestError(error, request, connection);
     });
   if (body["isError"] === true) throw readCallError(body, name);
+  if (body["structuredContent"] === undefined && !Array.isArray(body["content"])) throw malformed(`It has neither structuredContent nor a list of content. Received: ${receivedText(writeLosslessJson(body))}`, request);
   const { value, artifacts } = readCallValue(body, name);
   return artifacts.length === 0 ? value : new SourceReturn(value, artifacts);
 }
@@ -67,7 +70,7 @@ function notReached(error: unknown): unknown {
 function requestError(error: unknown, request: CallToolRequest, connection: Connection): unknown {
   const { name, context, isRead } = request;
   if (context.signal.aborted) return new ToolError({ code: "CANCELLED", message: "The call was given up; the server was told to stop", cause: error });
-  if (error instanceof ProtocolError) return refused(error, name);
+  if (error instanceof ProtocolError) return error.code === malformedCode ? malformed(error.message.replace(/^MCP error -?\d+: /, ""), request) : refused(error, name);
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return new ToolError({ code: "INPUT_REQUIRED", message: "The tool asks a person for more input before it answers, which is not possible here. Give it in the arguments if the tool has one for it", cause: error });
   }
@@ -82,6 +85,11 @@ function requestError(error: unknown, request: CallToolRequest, connection: Conn
     retryable: isRead,
     cause: error,
   });
+}
+
+/** It answered, so it was called: what it did is not known. */
+function malformed(what: string, { connector }: CallToolRequest): ToolError {
+  return new ToolError({ code: "MALFORMED_ANSWER", message: `The MCP server "${connector.namespace}" answered with what is no answer of the protocol: ${what}. Its author must mend it` });
 }
 
 /** A JSON-RPC error answer. -32602 and -32601 are the two a caller can act on. */

@@ -45,7 +45,7 @@ export function createConnector(options: ConnectorOptions): Connector {
   const open = createOpener(options, cell, closing.signal);
   return {
     namespace: label.namespace,
-    state: () => cell.state,
+    state: () => healthOf(cell),
     purpose: () => firstSentence(cell.latest?.instructions) ?? cell.latest?.serverTitle,
     get: async (signal) => {
       signal.throwIfAborted();
@@ -66,6 +66,12 @@ export function createConnector(options: ConnectorOptions): Connector {
       cell.state = { kind: "down", reason: "closed" };
     },
   };
+}
+
+/** A server that is there and answers what nobody can read is not well. */
+function healthOf({ state, latest }: Cell): SourceState {
+  const { count, last } = latest?.trace.malformed() ?? { count: 0, last: undefined };
+  return state.kind !== "ready" || count === 0 ? state : { kind: "degraded", reason: `${count} of its answers could not be read as JSON-RPC. The last: ${last ?? ""}` };
 }
 
 function createOpener({ label, now, onChange, connect: connectOptions }: ConnectorOptions, cell: Cell, signal: AbortSignal): () => Promise<Connection> {

@@ -86,7 +86,7 @@ describe("createMcpSource: list", () => {
   test.each(["malformed", "modern"])("reports malformed tools and keeps the rest (%s)", async (mode) => {
     const source = scripted(mode);
     const { tools, problems } = await source.list(signal());
-    expect(tools).toHaveLength(19);
+    expect(tools).toHaveLength(20);
     expect(problems.map((problem) => problem.tool)).toEqual(["no_type", undefined, undefined, "echo", "no_schema"]);
     expect(problems[0]?.message).toContain('must have "type": "object"');
     expect(await call(source, "echo", { a: 1 })).toEqual({ got: { a: 1 } });
@@ -230,6 +230,63 @@ describe("createMcpSource: death and trouble", () => {
     const source = scripted("garbage");
     expect(await call(source, "flood_stderr")).toBe("flooded");
     expect(await call(source, "write_it")).toBe("written");
+  });
+
+  test.each([
+    ["is cut off", '{"jsonrpc":"2.0","id":ID,"result":{"content":[', "It is not JSON"],
+    ["has control characters in it", '{"jsonrpc":"2.0","id":ID,"result":{"content":"\u001b[2J\u009b\u202e"}}', "It is not JSON"],
+    ["has no version", '{"id":ID,"result":{}}', 'It has no "jsonrpc": "2.0"'],
+    ["has another version", '{"jsonrpc":"1.0","id":ID,"result":{}}', 'It has no "jsonrpc": "2.0"'],
+    ["has its id as a text", '{"jsonrpc":"2.0","id":"ID","result":{}}', "Its id is not the one that was sent"],
+    ["has no id", '{"jsonrpc":"2.0","result":{}}', "It does not say which request it answers"],
+    ["has the id null", '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}', "It does not say which request it answers"],
+    ["has neither result nor error", '{"jsonrpc":"2.0","id":ID}', "It has neither a result nor an error"],
+    ["has a result that is a text", '{"jsonrpc":"2.0","id":ID,"result":"fine"}', "Its result is no object"],
+    ["has an error that is a text", '{"jsonrpc":"2.0","id":ID,"error":"bad"}', "Its error is no object with a code and a message"],
+    ["is a list", '[{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}]', "It is a list of messages"],
+    ["has a result without content", '{"jsonrpc":"2.0","id":ID,"result":{"contents":[]}}', "It has neither structuredContent nor a list of content"],
+    ["has content that is a text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"fine"}}', "It has neither structuredContent nor a list of content"],
+  ])("an answer that %s fails its call at once, says what was received, and counts in the source's health", async (_what, text, fault) => {
+    const source = scripted("ok");
+    const error = await toolError(call(source, "broken", { text }));
+    expect(error).toMatchObject({ code: "MALFORMED_ANSWER", notApplied: false, message: expect.stringContaining(fault) });
+    expect(error.message).toContain(`Received: "${text.includes("contents") || text.includes('"content":"fine"') ? "{" : text.slice(0, 1)}`);
+    expect(error.message).not.toMatch(/[\p{Cc}\u202e]/u);
+    if (!fault.includes("structuredContent")) expect(source.state).toMatchObject({ kind: "degraded", reason: expect.stringMatching(/^1 of its answers could not be read as JSON-RPC\. The last: It/) });
+    expect(await call(source, "write_it")).toBe("written");
+  });
+
+  test("what a server logs on stdout is put down to no call, nor an answer that comes late, nor one to another request", async () => {
+    const source = scripted("ok");
+    for (const text of ['{"level":30,"id":ID,"msg":"starting"}', '{"level":50,"msg":"no"}', "id: ID", "{ id: ID"]) {
+      const given = new AbortController();
+      const pending = toolError(source.call("broken", { text }, watched(given.signal).context));
+      expect(await call(source, "echo", { n: 1 })).toEqual({ got: { n: 1 } });
+      given.abort(new Error("enough"));
+      expect(await pending).toMatchObject({ code: "CANCELLED" });
+    }
+    // Two are under way: nobody can tell whose it is.
+    const given = new AbortController();
+    const hanging = toolError(source.call("hang", {}, watched(given.signal).context));
+    const broken = toolError(source.call("broken", { text: '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}' }, watched(given.signal).context));
+    expect(await call(source, "write_it")).toBe("written");
+    given.abort(new Error("enough"));
+    expect([(await hanging).code, (await broken).code]).toEqual(["CANCELLED", "CANCELLED"]);
+    expect(source.state).toEqual({ kind: "ready" });
+  });
+
+  test("an answer to a request that was never sent fails no call, and is told with the source", async () => {
+    const source = scripted("ok");
+    const given = new AbortController();
+    const pending = toolError(source.call("broken", { text: '{"jsonrpc":"2.0","id":987654,"result":{"content":[]}}' }, watched(given.signal).context));
+    await vi.waitUntil(() => source.state.kind === "degraded", { timeout: 20_000 });
+    expect(source.state).toMatchObject({ reason: expect.stringContaining('It answers the request "987654", which was never sent. Received: "{') });
+    given.abort(new Error("enough"));
+    expect((await pending).code).toBe("CANCELLED");
+  });
+
+  test("a list of tools that is none fails the listing, with what was received", async () => {
+    expect((await listError(scripted("no-list"))).message).toContain('could not list its tools (Page 1 of tools has no list; 0 items of earlier pages are used. Received: "{\\"tools\\":\\"soon\\"}")');
   });
 
   test("close fails calls under way, and ends a stubborn server and what it started", async () => {

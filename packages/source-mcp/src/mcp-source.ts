@@ -75,6 +75,8 @@ export function createMcpSource(options: McpSourceOptions): Source {
     if (!connection.has("tools")) return { tools: [], problems: [] };
     try {
       const pages = await collectPages((cursor) => connection.request("tools/list", cursor === undefined ? {} : { cursor }, { signal, timeoutMs: listTimeoutMs }), "tools");
+      const [problem] = pages.problems;
+      if (pages.items.length === 0 && problem !== undefined) throw new Error(problem);
       const listing = parseListing(pages.items, { timeoutMs: callTimeoutMs, handler: (name) => (toolArgs, context) => call(name, toolArgs, context) });
       effects.clear();
       for (const { tool } of listing.tools) effects.set(tool.name, tool.effect);

@@ -1,3 +1,5 @@
+import { writeLosslessJson } from "./lossless-json.ts";
+import { receivedText } from "./received-text.ts";
 import type { ResultBody } from "./result-body.ts";
 
 export interface PagingBounds {
@@ -26,7 +28,7 @@ export async function collectPages(
   for (let page = 1; ; page++) {
     const body = await fetchPage(cursor);
     const part = body[key];
-    if (!Array.isArray(part)) return { items, problems: [`Page ${page} of ${key} has no list; ${items.length} items of earlier pages are used`] };
+    if (!Array.isArray(part)) return { items, problems: [`Page ${page} of ${key} has no list; ${items.length} items of earlier pages are used. Received: ${receivedText(writeLosslessJson(body))}`] };
     for (const item of part) items.push(item);
     if (items.length > bounds.maxItems) {
       return { items: items.slice(0, bounds.maxItems), problems: [`The server lists more than ${bounds.maxItems} ${key}; the rest was left out`] };

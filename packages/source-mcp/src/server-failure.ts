@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { receivedText } from "./received-text.ts";
 import type { ServerTrace } from "./stdio-transport.ts";
 
 /** How the error texts call a server. */
@@ -27,8 +28,10 @@ export function describeFailure(label: ServerLabel, what: string, trace?: Server
   const parts = [`The MCP server "${label.namespace}" ${what}.`, `Command: ${hide([label.command, ...label.args].join(" "), label)}`];
   const garbage = trace?.garbage();
   if (garbage !== undefined && garbage.count > 0) {
-    parts.push(`It wrote ${garbage.count} line(s) to stdout that are no JSON-RPC message, first: ${hide(JSON.stringify(garbage.first ?? ""), label)}. A stdio server must log to stderr.`);
+    parts.push(`It wrote ${garbage.count} line(s) to stdout that are no JSON-RPC message, first: ${hide(receivedText(garbage.first ?? ""), label)}. A stdio server must log to stderr.`);
   }
+  const malformed = trace?.malformed();
+  if (malformed !== undefined && malformed.count > 0) parts.push(`${malformed.count} of its answers could not be read. The last: ${hide(malformed.last ?? "", label)}.`);
   const stderr = trace?.stderr(5) ?? [];
   if (stderr.length > 0) parts.push(`Its last words on stderr:\n${stderr.map((line) => `  ${hide(line, label)}`).join("\n")}`);
   parts.push(`To fix: run the command by hand and see that it starts and waits for input; check its arguments, environment and working directory in the configuration.`);

@@ -1,8 +1,7 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { createLineSplitter } from "./line-splitter.ts";
-import type { Line } from "./line-splitter.ts";
-import { parseLosslessJson, writeLosslessJson } from "./lossless-json.ts";
-import { carriesBody, wrapBody } from "./result-body.ts";
+import type { Transport } from "@modelcontextprotocol/client";
+import { writeLosslessJson } from "./lossless-json.ts";
+import { createMessageReader } from "./message-reader.ts";
+import type { Garbage, Malformed } from "./message-reader.ts";
 import { startServerProcess } from "./server-process.ts";
 import type { ServerProcess, ServerProcessOptions } from "./server-process.ts";
 import { createTailBuffer } from "./tail-buffer.ts";
@@ -16,8 +15,10 @@ export interface StdioTransportOptions extends ServerProcessOptions {
 export interface ServerTrace {
   /** Last lines it wrote to stderr. */
   stderr(count: number): readonly string[];
-  /** Lines on stdout that were no JSON-RPC message, and the first of them. */
-  garbage(): { readonly count: number; readonly first: string | undefined };
+  /** Lines on stdout that were no JSON-RPC message and answered nothing, as far as one can tell. */
+  garbage(): Garbage;
+  /** Answers that could not be read, each of which has failed its request, and such to no request of ours. */
+  malformed(): Malformed;
   /** How the process ended; undefined while it lives. */
   ended(): string | undefined;
 }
@@ -44,7 +45,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   const transport: StdioTransport & { pid: number | null; readonly stderr: null } = {
     pid: null,
     stderr: null,
-    trace: { stderr: (count) => stderr.lines(count), garbage: reader.garbage, ended: () => ended },
+    trace: { stderr: (count) => stderr.lines(count), garbage: reader.garbage, malformed: reader.malformed, ended: () => ended },
     start: () => {
       const started = startServerProcess(options);
       server = started;
@@ -93,58 +94,3 @@ function outputEnded(server: ServerProcess): Promise<void> {
     server.exited.then(() => setTimeout(resolve, 500).unref(), resolve);
   });
 }
-
-interface MessageReader {
-  /** Notes a request of ours, whose answer may have to be carried past the SDK's schemas. */
-  expect(message: JSONRPCMessage): void;
-  push(chunk: Uint8Array): readonly JSONRPCMessage[];
-  readonly garbage: ServerTrace["garbage"];
-}
-
-function createMessageReader(maxMessageBytes: number): MessageReader {
-  const splitter = createLineSplitter(maxMessageBytes);
-  /** Methods of our requests under way, by id. */
-  const methods = new Map<unknown, string>();
-  let count = 0;
-  let first: string | undefined;
-  const read = (line: Line): readonly JSONRPCMessage[] => {
-    const message = line.kind === "line" ? parseMessage(line.text) : oversizedAnswer(line, maxMessageBytes);
-    if (message === undefined) {
-      count++;
-      first ??= (line.kind === "line" ? line.text : line.head).slice(0, 120);
-      return [];
-    }
-    const { id, result } = message as { id?: unknown; result?: unknown };
-    const method = "method" in message ? undefined : methods.get(id);
-    if (method === undefined) return [message];
-    methods.delete(id);
-    return [result === undefined ? message : ({ ...message, result: wrapBody(method, result) } as JSONRPCMessage)];
-  };
-  return {
-    expect: (message) => {
-      if ("method" in message && "id" in message && carriesBody(message.method)) methods.set(message.id, message.method);
-    },
-    push: (chunk) => splitter.push(chunk).flatMap(read),
-    garbage: () => ({ count, first }),
-  };
-}
-
-function parseMessage(text: string): JSONRPCMessage | undefined {
-  try {
-    const value = parseLosslessJson(text);
-    const isMessage = typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
-    return isMessage ? (value as JSONRPCMessage) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Turns an answer that was too long to keep into an error for the one request it answers, found by the id at either end. */
-function oversizedAnswer(line: Extract<Line, { kind: "oversized" }>, maxBytes: number): JSONRPCMessage | undefined {
-  const id = /^\{"jsonrpc":\s?"2\.0",\s?"id":\s?(\d{1,15}),/.exec(line.head)?.[1] ?? /[^\\]"jsonrpc":"2\.0","id":(\d{1,15})\}\s*$/.exec(line.tail)?.[1];
-  if (id === undefined) return undefined;
-  return { jsonrpc: "2.0", id: Number(id), error: { code: oversizedCode, message: `The answer is ${line.sizeBytes} bytes, more than the ${maxBytes} that are taken` } };
-}
-
-/** Our own JSON-RPC error code for an answer over the bound. */
-export const oversizedCode = -32_091;
