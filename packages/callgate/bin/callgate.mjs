@@ -17,4 +17,8 @@ nodeModule.enableCompileCache?.(join(envPaths("callgate", { suffix: "" }).cache,
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const { main } = await import(existsSync(source) ? source.href : new URL("../dist/cli/main.js", import.meta.url).href);
-process.exitCode = await main(process.argv.slice(2));
+const code = await main(process.argv.slice(2));
+// What a tool left behind in this process (a timer, a pool of connections, a call that does not stop) does not keep a
+// command that is over. What was written is waited for.
+await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
+process.exit(code);

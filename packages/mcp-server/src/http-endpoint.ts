@@ -68,7 +68,7 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
     { fetch: async (request) => ((await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes })) ? sessions.handle(request) : parts.modern.fetch(request)) },
     { maxRequestBodySize: maxBodyBytes, onerror: parts.onFault },
   );
-  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(token)];
+  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(token), methodGuard];
   const http = createServer((request, response) => {
     if (!guards.every((guard) => guard(request, response))) return;
     // The adapter's own type forbids an `undefined` method and url, which Node's type allows and a server never sees.
@@ -97,6 +97,16 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
 }
 
 type Guard = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** What the protocol has on its endpoint. */
+const METHODS = ["GET", "POST", "DELETE"];
+
+const methodGuard: Guard = (request, response) => {
+  if (METHODS.includes(request.method ?? "")) return true;
+  response.setHeader("Allow", METHODS.join(", "));
+  refuse(response, 405, `The MCP endpoint takes ${METHODS.join(", ")}`);
+  return false;
+};
 
 const pathGuard: Guard = (request, response) => {
   if (request.url?.split("?", 1)[0] === PATH) return true;

@@ -300,6 +300,15 @@ describe("createMcpServer: HTTP walls", () => {
     expect((await post(endpoint, { authorization }, "{}", "/")).status).toBe(404);
   });
 
+  test("refuses a method that the endpoint has not, and says which it has", async () => {
+    const endpoint = await openHttp(createFakeGate());
+    for (const method of ["PUT", "PATCH", "HEAD", "OPTIONS"]) {
+      const answer = await fetch(endpoint.url, { method, headers: { authorization: `Bearer ${endpoint.token}` }, ...(method.startsWith("P") ? { body: "{}" } : {}) });
+      expect([answer.status, answer.headers.get("allow")], method).toEqual([405, "GET, POST, DELETE"]);
+      expect((await fetch(endpoint.url, { method })).status, method).toBe(401);
+    }
+  });
+
   test("refuses a body over the bound, and one that is no JSON", async () => {
     const endpoint = await openHttp(createFakeGate(), { maxBodyBytes: 10_000 });
     const authorization = `Bearer ${endpoint.token}`;

@@ -65,7 +65,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
   async function configuration(): Promise<Pick<LoadedConfig, "config" | "folder">> {
     const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
     const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
-    return await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust }) });
+    return await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust, signal }) });
   }
   return {
     terminal,
@@ -90,7 +90,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         configFile,
         folder: process.cwd(),
         folders,
-        ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust }),
+        ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust, signal }),
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
@@ -98,7 +98,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       });
       try {
         // A command about no source does not wait for any.
-        if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs);
+        if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs, signal);
         for (const problem of problemsToTell(gate, how.about)) terminal.err(`${terminal.colors.yellow("note")} ${firstLine(problem)}\n`);
         view = options.json === true ? createLiveView(gate, { ...terminal, interactive: false }) : createLiveView(gate, terminal);
         return await use(gate, view);
@@ -110,11 +110,14 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
   };
 }
 
-async function readyWithin(gate: Gate, ms: number | undefined): Promise<void> {
-  if (ms === undefined) return await gate.ready();
+/** Throws the reason of `signal`: who presses Ctrl-C does not wait for a slow source. */
+async function readyWithin(gate: Gate, ms: number | undefined, signal: AbortSignal): Promise<void> {
   const waited = new AbortController();
-  await Promise.race([gate.ready(), setTimeout(ms, undefined, { signal: waited.signal }).catch(() => undefined)]);
+  const given = AbortSignal.any([waited.signal, signal]);
+  const late = setTimeout(ms ?? 0x7fff_ffff, undefined, { signal: given }).catch(() => undefined);
+  await Promise.race([gate.ready(), late]);
   waited.abort();
+  signal.throwIfAborted();
 }
 
 /** What is no source's matter, such as the journal's, concerns every command. */
@@ -145,7 +148,7 @@ function ttyApprover(terminal: Terminal, view: () => LiveView | undefined): Appr
   });
 }
 
-async function ensureTrust(folder: string, { options, terminal, trust }: Pick<CommandContext, "options" | "terminal" | "trust">): Promise<void> {
+async function ensureTrust(folder: string, { options, terminal, trust, signal }: Pick<CommandContext, "options" | "terminal" | "trust" | "signal">): Promise<void> {
   if (trust.has(folder)) return;
   if (options.trust === true) {
     trust.add(folder);
@@ -154,7 +157,7 @@ async function ensureTrust(folder: string, { options, terminal, trust }: Pick<Co
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CallgateError("NOT_TRUSTED", `${folder} holds tools or a configuration that were not trusted yet, so nothing of it was loaded; look at it, then run: callgate trust "${folder}"   (or pass --trust)`);
   }
-  const yes = await askYesNo(`Load tools and configuration from ${folder}? They run with your rights.`, terminal);
+  const yes = await askYesNo(`Load tools and configuration from ${folder}? They run with your rights.`, terminal, signal);
   if (!yes) throw new CallgateError("NOT_TRUSTED", `${folder} was not trusted; nothing of it was loaded`);
   trust.add(folder);
 }

@@ -66,7 +66,7 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   expect(callgate("runs", "signal", runId, "shipped", '{"by":"rail"}', "--id", "s1").stdout).toBe(`sent "shipped" to ${runId}\n`);
   const resumed = callgate("--json", "runs", "resume", runId);
   expect([resumed.status, JSON.parse(resumed.stdout)]).toMatchObject([0, { status: "completed", value: [1, { n: 2 }, { image: 7 }, { by: "rail" }] }]);
-  expect(callgate("runs", "signal", runId, "shipped")).toMatchObject({ status: 1, stderr: expect.stringContaining("has ended (completed)") as string });
+  expect(callgate("runs", "signal", runId, "shipped")).toMatchObject({ status: 1, stderr: expect.stringContaining("has completed; nothing waits") as string });
   worker.kill("SIGINT");
   expect(await exited(worker)).toBe(0);
   expect(ledger()).toEqual(["order 1", "pay 2", "build"]);

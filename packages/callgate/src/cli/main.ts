@@ -26,7 +26,7 @@ export async function main(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: "user" });
     return interruption.signal.aborted && ended.code === exitCodes.failed ? exitCodes.interrupted : ended.code;
   } catch (fault) {
-    return reportFault(fault, json);
+    return interruption.signal.aborted && !CallgateError.is(fault) ? reportInterruption(json) : reportFault(fault, json);
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
@@ -37,6 +37,14 @@ export async function main(args: readonly string[]): Promise<number> {
 function endWhenReaderIsGone(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit(exitCodes.ok);
   throw error;
+}
+
+/** Of a command that had nothing under way that could tell how it ended. */
+function reportInterruption(json: boolean): number {
+  const terminal = processTerminal();
+  if (json) terminal.out(`${JSON.stringify({ status: "cancelled", error: { code: "CANCELLED", message: "Interrupted; nothing was begun that is not on record", retryable: true } })}\n`);
+  else terminal.err("interrupted\n");
+  return exitCodes.interrupted;
 }
 
 function reportFault(fault: unknown, json: boolean): number {

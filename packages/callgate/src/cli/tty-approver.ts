@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { ApprovalAnswer, ApprovalQuestion, Approver } from "@callgate/contract";
+import { passOnInterrupts } from "./ask-yes-no.ts";
 import type { Terminal } from "./terminal.ts";
 import { visible } from "./terminal.ts";
 
@@ -40,13 +41,14 @@ async function askOne(question: ApprovalQuestion, signal: AbortSignal, options: 
   terminal.err(renderQuestion(question, word, terminal));
   drain(input);
   const reader = createInterface({ input, output: process.stderr, terminal: true });
+  passOnInterrupts(reader);
   const expiry = AbortSignal.timeout(Math.max(0, Math.min(question.expiresAtMs - options.now(), 0x7fff_ffff)));
   try {
     const typed = await reader.question("> ", { signal: AbortSignal.any([signal, expiry]) });
     return typed.trim().toLowerCase() === word ? { kind: "approved", by: options.user } : { kind: "denied", by: options.user };
   } catch (fault) {
     if (signal.aborted) throw fault;
-    return { kind: "denied", by: options.user, reason: "no answer in time" };
+    return { kind: "denied", by: options.user, reason: expiry.aborted ? "no answer in time" : "the input of the terminal ended" };
   } finally {
     reader.close();
     options.resume?.();

@@ -7,6 +7,7 @@ import { nearestNames } from "@callgate/runtime/catalog";
 import { parse, printParseErrorCode, visit } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
 import type { z } from "zod";
+import { loadFault } from "../load-fault.ts";
 import { resolveOwnPackagesFor } from "../folder/own-packages.ts";
 import { configSchema } from "./config-schema.ts";
 import type { ConfigFile } from "./config-schema.ts";
@@ -119,7 +120,8 @@ async function importConfig(file: string): Promise<CallgateConfig> {
   try {
     exported = (await import(pathToFileURL(file).href)) as typeof exported;
   } catch (cause) {
-    throw new CallgateError("CONFIG_INVALID", `${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const { where, message } = await loadFault(file, cause);
+    throw new CallgateError("CONFIG_INVALID", `${file}${where} cannot be loaded: ${message}`, { cause });
   }
   const value = exported.default ?? exported.config;
   if (typeof value !== "object" || value === null) {

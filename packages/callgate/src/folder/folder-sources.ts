@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { CallgateError, ToolError } from "@callgate/contract";
 import type { Source, SourceListing, SourceProblem, SourceState, Tool } from "@callgate/contract";
 import { isTool } from "@callgate/runtime/source";
+import { loadFault } from "../load-fault.ts";
 import { resolveOwnPackagesFor } from "./own-packages.ts";
 
 const extensions = new Set([".ts", ".mts", ".js", ".mjs"]);
@@ -63,7 +64,8 @@ function fileSource(folder: string, file: string, prepare: () => void): Source {
         const problems: SourceProblem[] = tools.length === 0 ? [{ message: `${file} exports no tool; export what defineTool returns` }] : [];
         return { tools: tools.map((tool) => ({ tool, claimed: false })), problems };
       } catch (cause) {
-        const reason = `Cannot load ${join(basename(folder), file)}: ${cause instanceof Error ? cause.message : String(cause)}`;
+        const { where, message } = await loadFault(join(folder, file), cause);
+        const reason = `Cannot load ${join(basename(folder), file)}${where}: ${message}`;
         state = { kind: "down", reason, brief: `its file ${file} cannot be loaded` };
         throw new CallgateError("SOURCE_FAILED", reason, { cause });
       }

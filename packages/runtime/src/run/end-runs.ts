@@ -5,6 +5,7 @@ import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
+import { standingOf } from "./standing.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
 export interface RunEnderOptions {
@@ -71,7 +72,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     async cancel(run, signal) {
       const { runId, principal } = run;
       const claimed = run.status === "suspended" ? await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs }) : undefined;
-      if (claimed === undefined) throw new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${run.status}; only a suspended run is cancelled from outside`, { details: { runId, status: run.status } });
+      if (claimed === undefined) throw new CallgateError("RUN_NOT_RESUMABLE", cancelText(run), { details: { runId, status: run.status } });
       return await endCancelled(claimed, signal);
     },
     goOnCancelling: (claimed, signal) => endCancelled(claimed, signal),
@@ -99,8 +100,15 @@ async function again(journal: Journal, { principal, runId }: RunRecord): Promise
   return run;
 }
 
+/** Only what is suspended is cancelled from outside. */
+function cancelText({ runId, status }: RunRecord): string {
+  const standing = `Run ${runId} ${standingOf(status)}`;
+  if (status === "running" || status === "suspended") return `${standing}: only a run that waits is cancelled from outside. Stop it where it runs (Ctrl-C), or end that process`;
+  return `${standing}, so that there is nothing to cancel. What it did is undone with: callgate runs rollback ${runId}`;
+}
+
 function openError(runId: string, status: RunRecord["status"]): CallgateError {
-  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is ${status} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
+  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} ${standingOf(status)} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
 }
 
 /** Until it is done, told to stop, or taken over. */

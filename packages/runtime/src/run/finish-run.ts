@@ -36,7 +36,8 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   const known = executed.value === undefined ? undefined : keepValue(kept, executed.value);
   // What has not ended of a run that goes on is among its waits, or somebody else's; its files are kept at its end.
   const goesOn = told.status === "suspended" || told.status === "running";
-  const calls = executed.calls.filter(({ end }) => !goesOn || end !== undefined).map(summaryOf);
+  // What came beyond the limit was never a call of the run; it is on record as refused.
+  const calls = executed.calls.slice(0, scope.limits.calls).filter(({ end }) => !goesOn || end !== undefined).map(summaryOf);
   const own = goesOn ? [] : await storeFiles(scope, executed.output.artifacts);
   const files = goesOn ? [] : executed.calls.flatMap(({ end }) => end?.artifacts ?? []);
   const artifacts = [...files, ...own].map((artifact) => kept.keepArtifact(artifact));

@@ -3,6 +3,7 @@ import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValu
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
+import { standingOf } from "./standing.ts";
 
 export interface GateRunsOptions {
   readonly seams: Pick<RunSeams, "journal" | "clock" | "redactor" | "suspendAfterMs">;
@@ -17,19 +18,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
 
   const { find, must } = createFinder(journal);
 
-  async function say(run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> {
-    const { tenant } = run.principal;
-    const { kind } = await journal.signal(tenant, run.runId, signal);
-    durable.heard(tenant, run.runId);
-    return { known: kind === "known" };
-  }
-
-  /** Of a run that was pruned its key is left: the same piece of work is not done again before somebody knows. */
-  async function settlePruned({ tenant, user }: Principal, callId: string, happened: boolean): Promise<void> {
-    const known = await journal.settleEffect({ tenant, user, callId }, happened ? "done" : "none");
-    if (known === undefined) throw notFound(runOf(callId), { tenant, user });
-    if (known !== "unknown") throw notInDoubt(callId, known);
-  }
+  const say = createSay(journal, durable.heard);
 
   const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
 
@@ -55,12 +44,12 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     },
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);
-      if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} has ended (${run.status}); nothing waits for "${name}" there`, { details: { runId } });
+      if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run.status)}; nothing waits for "${name}" there`, { details: { runId } });
       return await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
     },
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
       const run = await find(runOf(callId), asker);
-      if (run === undefined) return await settlePruned(asker, callId, happened);
+      if (run === undefined) return await settlePruned(journal, asker, { callId, happened });
       const { known, attempt } = await doubtOf(journal, run, callId);
       if (known !== "unknown") throw notInDoubt(callId, known);
       const atMs = clock.now();
@@ -84,6 +73,22 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       return await durable.rollback(await must(runId, asker), signal);
     },
   };
+}
+
+/** Writes down what is said to a run, and tells who waits for it here. */
+function createSay(journal: Journal, heard: GateDurable["heard"]): (run: RunRecord, signal: RunSignal) => Promise<{ readonly known: boolean }> {
+  return async ({ runId, principal: { tenant } }, signal) => {
+    const { kind } = await journal.signal(tenant, runId, signal);
+    heard(tenant, runId);
+    return { known: kind === "known" };
+  };
+}
+
+/** Of a run that was pruned its key is left: the same piece of work is not done again before somebody knows. */
+async function settlePruned(journal: Journal, { tenant, user }: Principal, { callId, happened }: { readonly callId: string; readonly happened: boolean }): Promise<void> {
+  const known = await journal.settleEffect({ tenant, user, callId }, happened ? "done" : "none");
+  if (known === undefined) throw notFound(runOf(callId), { tenant, user });
+  if (known !== "unknown") throw notInDoubt(callId, known);
 }
 
 interface Settled {

@@ -72,6 +72,15 @@ describe("createGate", () => {
       expect(error?.message).toContain(String(limits[limit as keyof typeof limits]));
     });
 
+    test("counts the calls of a run up to its limit, whether they come one after the other or at once", async () => {
+      for (const program of ["for (let i = 0; i < 9; i++) await tools.t.echo({ i }); return 1", "return await Promise.all(Array.from({ length: 9 }, (_, i) => tools.t.echo({ i })))"]) {
+        const { status, calls, runId } = await run(program, { limits: { calls: 4 } });
+        expect([status, calls.length]).toEqual(["limit", 4]);
+        expect((await t.gate.runs.show(runId))?.run.callCount).toBe(4);
+        await expect(t.gate.runs.cancel(runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE", message: `Run ${runId} was ended at a limit, so that there is nothing to cancel. What it did is undone with: callgate runs rollback ${runId}` });
+      }
+    });
+
     test("lowers a limit above the maximum and says so; refuses one that is none", async () => {
       const result = await run("return 1", { limits: { wallMs: 10_000_000_000 } });
       expect(result.notices).toEqual([expect.stringContaining("wallMs of 10000000000 is above the maximum")]);

@@ -6,6 +6,7 @@ import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { callLine } from "../live-view.ts";
 import { renderValue, valueJson } from "../render-run.ts";
+import { visible } from "../terminal.ts";
 
 /** `callgate call TOOL [JSON|@FILE|-]` */
 export async function callCommand(
@@ -30,8 +31,10 @@ export async function callCommand(
       context.terminal.value(renderValue(result.shaped));
     }
     if (outcome.kind === "ok") return exitCodes.ok;
-    if (context.options.json !== true && !context.terminal.interactive) {
-      context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
+    if (context.options.json !== true) {
+      // The live view has shown the line with the code; what to do about it is in the message.
+      if (context.terminal.interactive) context.terminal.err(`${visible(outcome.error.message)}\n`);
+      else context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
     }
     return exitCodeOfError(outcome.error);
   }, { about: [tool] });

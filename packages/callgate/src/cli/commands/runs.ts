@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
+import type { Gate, GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
@@ -20,7 +20,7 @@ function connectionLine({ host, port, verdict, rule, bytesSent, bytesReceived }:
 /** `callgate runs ls` */
 export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
-    const runs = await gate.runs.list({ limit: options.limit ?? 20 });
+    const runs = await Promise.all((await gate.runs.list({ limit: options.limit ?? 20 })).map((run) => withTool(gate, run)));
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify(runs)}\n`);
     else if (runs.length === 0) terminal.err("No runs yet\n");
@@ -29,10 +29,27 @@ export async function listRunsCommand(options: { readonly limit?: number }, cont
   }, recordOnly);
 }
 
-function runRow(run: RunRecord): readonly string[] {
+interface ListedRun extends RunRecord {
+  /** Of a direct call. */
+  readonly tool?: string;
+}
+
+/** A direct call has no program to be known by; its tool is in its record. */
+async function withTool(gate: Gate, run: RunRecord): Promise<ListedRun> {
+  if (run.kind !== "call") return run;
+  const issued = (await gate.runs.show(run.runId))?.entries.find((entry) => entry.kind === "call-issued");
+  return issued === undefined ? run : { ...run, tool: issued.tool };
+}
+
+function whatRan({ kind, tool, programText, replayOf }: ListedRun): string {
+  if (kind === "call") return `call ${tool ?? ""}`.trimEnd();
+  const text = (programText ?? kind).trim().split("\n")[0] ?? "";
+  return replayOf === undefined ? text : `replay of ${replayOf}`;
+}
+
+function runRow(run: ListedRun): readonly string[] {
   const took = run.endedAtMs === undefined ? "" : duration(run.endedAtMs - run.startedAtMs);
-  const program = (run.programText ?? run.kind).trim().split("\n")[0] ?? "";
-  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), took, visible(program)];
+  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), took, visible(whatRan(run))];
 }
 
 /** `callgate runs show RUN` */
@@ -52,6 +69,7 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   const lines = [
     `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
     dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}${run.session === undefined ? "" : ` · block ${run.session.block} of session ${run.session.sessionId}`}`),
+    ...(run.replayOf === undefined ? [] : [`a replay of ${run.replayOf} with its recorded answers: nothing was called, nothing was changed`]),
     "",
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
