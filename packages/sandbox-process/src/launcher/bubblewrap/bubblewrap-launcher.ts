@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { chownSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { constants, release } from "node:os";
+import { release } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -10,10 +10,12 @@ import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { GuestExit, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
 import { processTree, useOf } from "../process-tree.ts";
-import { streamsOf, whenStarted } from "../started-process.ts";
+import { keeperOf, keeperScript } from "../keeper.ts";
+import type { Keeper } from "../keeper.ts";
+import { exitOf, streamsOf, whenStarted } from "../started-process.ts";
 import { findControlGroups, removeStaleGroups } from "./control-group.ts";
 import type { ControlGroup, ControlGroups } from "./control-group.ts";
-import { accountFiles, descriptors, firstStage, guestStage, inside, limitArguments, nobody, sandboxArguments, stageArguments } from "./sandbox-arguments.ts";
+import { accountFiles, descriptors, endKept, firstStage, guestStage, inside, limitArguments, nobody, sandboxArguments, stageArguments } from "./sandbox-arguments.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 import { setupFailure } from "./setup-failure.ts";
 import { createUnnamedFile } from "./unnamed-file.ts";
@@ -144,20 +146,27 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
   const { tools, files, user } = host;
   if (spec.door !== undefined && user !== undefined) chownSync(dirname(spec.door), user.uid, user.gid);
   const command = spec.command.map((part) => part.replaceAll("{guest}", inside.guestFile).replaceAll("{program}", inside.program));
-  const argv = ["--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", ...stageArguments(spec, release()), tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...guestStage, ...limitArguments(spec.bounds, tools.prlimit), ...command];
+  const argv = ["-c", keeperScript({ whenGone: endKept, atEnd: ":" }), "sh", tools.unshare, "--user", "--map-root-user", "--mount", "--", tools.shell, "-c", firstStage, "sh", ...stageArguments(spec, release()), tools.bwrap, "--args", `${descriptors.arguments}`, "--", ...guestStage, ...limitArguments(spec.bounds, tools.prlimit), ...command];
   const guestFile = spec.guestFile === undefined ? undefined : openSync(fileURLToPath(spec.guestFile), "r");
   const opened = [files.seccomp.open(), files.passwd.open(), files.group.open()];
+  // No pipe: bubblewrap would die of writing to it when we are gone, before what it has made can go on.
+  const info = createUnnamedFile("");
   try {
-    const child = spawn(tools.unshare, argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", guestFile ?? "ignore", "pipe"], ...user });
-    whenStarted(child, tools.unshare);
+    const child = spawn("/bin/sh", argv, { cwd: "/", env: {}, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened, "pipe", guestFile ?? "ignore", info.descriptor, "pipe"], ...user });
+    whenStarted(child, "/bin/sh");
     const group = createGroup(host, spec);
-    const guest = watch(child, group, spec);
-    // Bubblewrap reads its arguments to their end before it does anything, so everything of it is in the group.
+    const keeper = keeperOf(child);
+    const guest = watch(child, { group, spec, keeper, bwrap: tools.bwrap, info });
     const args = (child.stdio as readonly unknown[])[descriptors.arguments] as Writable;
     args.on("error", () => undefined);
-    // One that is not there any more tells why by its end; any other that could not be bounded must not begin.
-    joined(group, child).then(() => args.end(sandboxArguments(spec).join("\0")), () => guest.kill());
+    args.end(sandboxArguments(spec).join("\0"));
+    // Nothing begins before, so everything is in the group. One that is not there any more tells why by its end; any other
+    // that could not be bounded must not begin.
+    joined(group, child).then(() => keeper.begin(), () => guest.kill());
     return guest;
+  } catch (fault) {
+    info.close();
+    throw fault;
   } finally {
     for (const descriptor of [...opened, ...(guestFile === undefined ? [] : [guestFile])]) closeSync(descriptor);
   }
@@ -165,7 +174,7 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
 
 function createGroup(host: Host, { bounds }: LaunchSpec): ControlGroup | undefined {
   host.count += 1;
-  return host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 8 });
+  return host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 10 });
 }
 
 async function joined(group: ControlGroup | undefined, { pid }: ChildProcess): Promise<void> {
@@ -173,9 +182,9 @@ async function joined(group: ControlGroup | undefined, { pid }: ChildProcess): P
 }
 
 /** The first process inside, as this host numbers it: its end is that of its pid namespace. */
-async function hearFirst(info: Readable): Promise<number | undefined> {
-  const said = await heardOf(info);
-  const pid = /"child-pid"\s*:\s*(\d+)/.exec(said)?.[1];
+function firstIn(info: UnnamedFile): number | undefined {
+  const pid = /"child-pid"\s*:\s*(\d+)/.exec(info.text())?.[1];
+  info.close();
   return pid === undefined ? undefined : Number(pid);
 }
 
@@ -204,26 +213,49 @@ async function untilGone(pid: number | undefined): Promise<void> {
 /** The most that is kept of what is said while the walls are built. */
 const maxSaidChars = 4_096;
 
-function watch(child: ChildProcess, group: ControlGroup | undefined, spec: LaunchSpec): LaunchedGuest {
+/** Below the keeper: bubblewrap's own first child, which is the first process inside. Undefined before there is one. */
+function firstInside(tree: readonly number[], bwrap: string): number | undefined {
+  return tree.filter((pid) => commandOf(pid).startsWith(`${bwrap}\0`))[1];
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return ""; // It is gone.
+  }
+}
+
+interface Watching {
+  readonly group: ControlGroup | undefined;
+  readonly spec: LaunchSpec;
+  readonly keeper: Keeper;
+  readonly bwrap: string;
+  /** Where bubblewrap says what the first process inside is. */
+  readonly info: UnnamedFile;
+}
+
+function watch(child: ChildProcess, { group, spec, keeper, bwrap, info }: Watching): LaunchedGuest {
   const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
+  let isKilled = false;
   const tree = (): readonly number[] => (child.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : processTree(child.pid));
   const { stderr: setUp, ...streams } = streamsOf(child);
   const stderr = (child.stdio as readonly unknown[])[descriptors.stderr] as Readable;
   stderr.on("error", () => undefined);
   const heard = heardOf(setUp);
-  const first = hearFirst((child.stdio as readonly unknown[])[descriptors.info] as Readable);
   let again: NodeJS.Timeout | undefined;
   const end = async (code: number | null, signal: NodeJS.Signals | null): Promise<void> => {
     clearTimeout(again);
     // Who could say something is dead or dying, so this is soon; the guest never had these streams.
     const late = pause(lateMs, undefined, { ref: false });
     // Bubblewrap ends when its command has; the first process inside may still be taking the others with it.
-    await untilGone((await Promise.race([first, late])) ?? undefined);
+    await untilGone(firstIn(info));
     const said = (await Promise.race([heard, late])) ?? "";
     const outOfMemory = group?.ranOutOfMemory() ?? false;
     removeSoon(group);
-    const failed = said !== "" && code !== 0 && code !== null;
-    resolve({ ...exitOf(code, signal), outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
+    const failed = said !== "" && code !== 0 && code !== null && !isKilled;
+    const exit = isKilled && code !== 0 ? exitOf(null) : exitOf(code, signal);
+    resolve({ ...exit, outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
   };
   child.once("exit", (code, signal) => void end(code, signal).catch(() => undefined));
   const guest: LaunchedGuest = {
@@ -232,29 +264,25 @@ function watch(child: ChildProcess, group: ControlGroup | undefined, spec: Launc
     exited,
     use: () => group?.use() ?? useOf(tree()),
     interrupt() {
-      // bubblewrap and its first process inside are not the guest's; everything after them is.
-      for (const pid of tree().slice(2)) signalOne(pid, "SIGINT");
+      // The first process inside is not the guest's; everything after it is.
+      const inner = firstInside(tree(), bwrap);
+      if (inner !== undefined) for (const pid of processTree(inner).slice(1)) signalOne(pid, "SIGINT");
     },
     kill() {
       // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:
-      // when bubblewrap is gone, so is everything else. Before there is one, the whole process group is ended, for bubblewrap
-      // may just be making it: left alone, it would wait for its parent for good. What was hit may be a step of the set-up
-      // that was over anyway, so it is tried again until the guest is gone.
+      // when bubblewrap is gone, so is everything else. Before there is one, bubblewrap may just be making it: its keeper
+      // knows how to end it then.
       clearTimeout(again);
-      const [outer, first] = tree();
-      if (outer === undefined) return;
-      signalOne(first ?? -outer, "SIGKILL");
+      const all = tree();
+      if (all.length === 0) return;
+      isKilled = true;
+      const inner = firstInside(all, bwrap);
+      if (inner === undefined) keeper.leave();
+      else signalOne(inner, "SIGKILL");
       again = setTimeout(() => guest.kill(), killAgainMs);
     },
   };
   return guest;
-}
-
-function exitOf(code: number | null, signal: NodeJS.Signals | null): Pick<GuestExit, "code" | "signal"> {
-  if (code === null) return { code: undefined, signal: signal ?? "SIGKILL" };
-  // What a shell says too: 128 and the number of the signal.
-  const name = code > 128 ? Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] : undefined;
-  return name === undefined ? { code, signal: undefined } : { code: undefined, signal: name };
 }
 
 /** The kernel may take a moment to let go of a group whose processes are dead. */

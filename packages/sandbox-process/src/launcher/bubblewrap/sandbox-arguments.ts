@@ -7,9 +7,9 @@ export const inside = { workspace: "/workspace", guestFile: "/run/callgate/guest
 
 /**
  * Descriptors that bubblewrap reads and closes; 3 and 4 go on to the guest, and so does `stderr`, as its 2: what 2 is before
- * hears only what is said while the walls are built. `info` tells the number of the first process inside.
+ * hears only what is said while the walls are built. 5 is the keeper's. `info` tells the number of the first process inside.
  */
-export const descriptors = { arguments: 5, seccomp: 6, passwd: 7, group: 8, stderr: 9, guestFile: 10, info: 11 } as const;
+export const descriptors = { seccomp: 6, passwd: 7, group: 8, stderr: 9, guestFile: 10, info: 11, arguments: 12 } as const;
 
 /** Uid and gid inside, and of the processes on the host where root starts them. */
 export const nobody = 65_534;
@@ -61,6 +61,16 @@ export function limitArguments({ memoryMiB, reservedMiB = 0, processes, workspac
   return [prlimit, `--data=${(memoryMiB + reservedMiB) * mebibyte}`, `--nproc=${processes}`, `--fsize=${workspaceMiB * mebibyte}`, `--nofile=${openFiles}`, "--core=0", "--"];
 }
 
+/**
+ * Ends a guest whose host is gone, at whatever step of its set-up it is. Bubblewrap must not die before what it makes: that
+ * would wait for it for good, or go on alone. So it is stopped before one looks whether it has made anything: if it has,
+ * that is ended, which ends all inside and then bubblewrap; if not, it is.
+ */
+export const endKept = [
+  'for outer in $program; do kill -STOP $outer; stat=; inner=; read -r stat </proc/$outer/stat; read -r inner </proc/$outer/task/$outer/children',
+  'case "$stat" in *") T "*) if [ -n "$inner" ]; then kill -KILL $inner; kill -CONT $outer; else kill -KILL $outer; fi ;; esac; done',
+].join("; ");
+
 /** What the first stage says when it cannot make an overlay, with its number among them. */
 export const overlayFailed = "callgate-overlay";
 
@@ -81,7 +91,7 @@ const overlayStage = [
  * bubblewrap.
  */
 export const firstStage = [
-  `${overlayStage}; for path in /proc/$$/fd/*; do fd="\${path##*/}"; if [ "$fd" -gt ${descriptors.info} ]; then eval "exec $fd>&-"; fi; done`,
+  `${overlayStage}; for path in /proc/$$/fd/*; do fd="\${path##*/}"; if [ "$fd" -gt ${descriptors.arguments} ]; then eval "exec $fd>&-"; fi; done`,
   'mount -t tmpfs -o "size=$1m,nr_inodes=$2,mode=0755,nosuid,nodev" tmpfs /sys',
   `mkdir ${bounded.workspace} ${bounded.temporary} ${bounded.shared}`,
   '{ overlays="$3"; n="$4"; shift 4; i=0; while [ "$i" -lt "$n" ]; do overlay "$i" "$1" || exit 125; shift; i=$((i+1)); done; exec "$@"; }',

@@ -1,12 +1,16 @@
-import { closeSync, constants, openSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A file without a name, for what a child reads by descriptor. */
+/** A file without a name, for what a child reads or writes by descriptor. */
 export interface UnnamedFile {
   /** A new descriptor at the beginning of the file. Whoever opens it closes it. */
   open(): number;
+  /** Its own descriptor, for one child that writes to it. */
+  readonly descriptor: number;
+  /** The beginning of what is in it. */
+  text(): string;
   close(): void;
 }
 
@@ -19,6 +23,11 @@ export function createUnnamedFile(content: string | Uint8Array): UnnamedFile {
   return {
     // Through /proc, because a duplicate would share its position with every other reader.
     open: () => openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY),
+    descriptor,
+    text() {
+      const read = Buffer.alloc(4_096);
+      return read.toString("latin1", 0, readSync(descriptor, read, 0, read.length, 0));
+    },
     close: () => closeSync(descriptor),
   };
 }

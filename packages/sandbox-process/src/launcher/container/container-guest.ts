@@ -1,4 +1,3 @@
-import { constants } from "node:os";
 import { text } from "node:stream/consumers";
 import type { GuestExit, LaunchedGuest, LaunchSpec, ResourceUse } from "../launcher.ts";
 import { createChannelStreams, createPipeFolder } from "./channel.ts";
@@ -8,6 +7,7 @@ import type { RequestOptions } from "./container-request.ts";
 import { EngineError } from "./engine-client.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { splitEngineStream } from "./engine-stream.ts";
+import { exitOf as exitOfCode } from "../started-process.ts";
 import { findLocalContainer } from "./local-container.ts";
 import type { LocalContainer } from "./local-container.ts";
 
@@ -196,9 +196,7 @@ function pidOf(inspected: unknown): number {
 async function exitOf(client: EngineClient, id: string, lastWord: Promise<string>): Promise<GuestExit> {
   const { ExitCode: code = 0, OOMKilled: isOutOfMemory = false, Error: failure = "" } = ((await client.call("GET", `/containers/${id}/json`)) as Inspected).State ?? {};
   const said = await Promise.race([lastWord, new Promise<string>((late) => setTimeout(late, drainMs, ""))]);
-  // What a shell says too: 128 and the number of the signal.
-  const signal = code > 128 ? Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] : undefined;
-  return { ...(signal === undefined ? { code, signal: undefined } : { code: undefined, signal }), outOfMemory: isOutOfMemory || said === "memory", ...(failure === "" ? {} : { failure }) };
+  return { ...exitOfCode(code), outOfMemory: isOutOfMemory || said === "memory", ...(failure === "" ? {} : { failure }) };
 }
 
 /** Where processes of a container cannot be seen from here: what the engine says, once a second. */

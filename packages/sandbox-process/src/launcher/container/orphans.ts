@@ -1,6 +1,5 @@
-import { readdirSync, rmSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { hostname } from "node:os";
+import { removeLeftFolders } from "../left-folders.ts";
 import { labels } from "./container-request.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { isOrphan } from "./local-container.ts";
@@ -24,28 +23,10 @@ export async function removeOrphans(client: EngineClient): Promise<void> {
   await Promise.all(containers.filter(isLeft).map(({ Id: id }) => quietly(client.call("DELETE", `/containers/${id}`, { query: { force: "1", v: "1" } }))));
   const { Volumes: volumes } = (await client.call("GET", "/volumes", { query })) as { readonly Volumes?: readonly (Labelled & { readonly Name: string })[] | null };
   await Promise.all((volumes ?? []).filter(isLeft).map(({ Name: name }) => quietly(client.call("DELETE", `/volumes/${name}`, { query: { force: "1" } }))));
-  removeFolders();
+  removeLeftFolders(channelFolderPrefix);
 }
 
 function isLeft({ Labels: own }: Labelled): boolean {
   const mark = own?.[labels.owner];
   return mark !== undefined && isOrphan(mark, hostname());
-}
-
-function removeFolders(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = name.startsWith(channelFolderPrefix) ? Number(name.slice(channelFolderPrefix.length).split("-")[0]) : Number.NaN;
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
-    try {
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
-    } catch {} // Another user's.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (fault) {
-    return (fault as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
