@@ -16,7 +16,7 @@ const programName = "program";
 const maxShownChars = 4_000;
 
 /** The place of the program itself among what a run asks: its calls count from 0. */
-export const programSeq = -1;
+const programSeq = -1;
 
 /** What came of a review. `none`: nothing of the program asks for one. */
 export type ReviewEnd =

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 
 /** The descriptor of a keeper that ends when this process does. A program gets none of it. */
-export const aliveDescriptor = 5;
+const aliveDescriptor = 5;
 
 export interface KeeperSteps {
   /**
