@@ -25,6 +25,12 @@ export interface HttpOptions {
   readonly sessionIdleMs?: number;
   /** Sessions of older clients at once. Default 200. */
   readonly maxSessions?: number;
+  /** How long a client may take to send the head of a request; then it gets 408 and its connection is closed. Default 10,000. */
+  readonly headMs?: number;
+  /** The same for a whole request, its body included. An answer may take as long as it takes. Default 60,000. */
+  readonly requestMs?: number;
+  /** Connections at once, whoever made them; further ones are closed. Default 500. */
+  readonly maxConnections?: number;
 }
 
 /** A listening endpoint. */
@@ -69,11 +75,14 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
     { maxRequestBodySize: maxBodyBytes, onerror: parts.onFault },
   );
   const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(token), methodGuard];
-  const http = createServer((request, response) => {
+  // Who dribbles needs no token for that: a connection that has not sent its request in time is closed.
+  const { headMs = 10_000, requestMs = 60_000 } = options;
+  const http = createServer({ headersTimeout: headMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(headMs, 2_000) }, (request, response) => {
     if (!guards.every((guard) => guard(request, response))) return;
     // The adapter's own type forbids an `undefined` method and url, which Node's type allows and a server never sees.
     serve(request as IncomingMessage & { method: string; url: string }, response).catch(parts.onFault);
   });
+  http.maxConnections = options.maxConnections ?? 500;
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE" ? `port ${port} is taken; choose another or leave it out` : error.message;

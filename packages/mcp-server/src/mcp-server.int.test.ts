@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect as connectSocket } from "node:net";
 import { PassThrough } from "node:stream";
 import type { GateEvent, Principal, RunOptions, SourcePassThrough } from "@callgate/contract";
 import type { ClientOptions, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -314,6 +316,37 @@ describe("createMcpServer: HTTP walls", () => {
     const authorization = `Bearer ${endpoint.token}`;
     expect((await post(endpoint, { authorization }, JSON.stringify({ x: "y".repeat(20_000) }))).status).toBe(413);
     expect((await post(endpoint, { authorization }, "{nope")).status).toBe(400);
+  });
+
+  test.each([
+    ["the head of a request", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n", "X-A: b\r\n"],
+    ["its body", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", "x"],
+    ["a body that no token came with", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", "x"],
+    ["a chunked body", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"],
+    ["nothing at all", "", ""],
+  ])("clients that dribble %s are let go, and others are answered meanwhile", { timeout: 60_000 }, async (_what, head, more) => {
+    const endpoint = await openHttp(createFakeGate(), { headMs: 300, requestMs: 600 });
+    const sockets = Array.from({ length: 20 }, () => connectSocket(endpoint.port, "127.0.0.1"));
+    const gone = sockets.map((socket) => new Promise<void>((resolve) => void socket.on("error", () => undefined).once("close", () => resolve())));
+    for (const socket of sockets) {
+      socket.resume();
+      socket.write(head.replace("TOKEN", endpoint.token));
+    }
+    const dribbling = setInterval(() => sockets.forEach((socket) => socket.writable && more !== "" && socket.write(more)), 50);
+    const authorization = `Bearer ${endpoint.token}`;
+    expect((await post(endpoint, { authorization, "mcp-session-id": "guess" }, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status).toBe(404);
+    await Promise.all(gone);
+    clearInterval(dribbling);
+    expect((await post(endpoint, { authorization, "mcp-session-id": "guess" }, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).status).toBe(404);
+  });
+
+  test("more connections than the bound are closed, and those within it are answered again once some have gone", { timeout: 60_000 }, async () => {
+    const endpoint = await openHttp(createFakeGate(), { maxConnections: 5, headMs: 60_000 });
+    const sockets = Array.from({ length: 5 }, () => connectSocket(endpoint.port, "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    await expect(post(endpoint, {})).rejects.toThrow();
+    for (const socket of sockets) socket.destroy();
+    await vi.waitUntil(async () => (await post(endpoint, {}).catch(() => undefined))?.status === 401, { timeout: 20_000 });
   });
 
   test("mcp-016: an unknown session is 404, and sessions do not pile up", async () => {

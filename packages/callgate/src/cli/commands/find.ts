@@ -79,7 +79,7 @@ export async function typesCommand(
   const language = options.language ?? "typescript";
   if (language !== "typescript" && language !== "python") throw new CallgateError("USAGE", `--language is typescript or python, not "${language}"`);
   return await context.withGate(async (gate) => {
-    const known = new Set(gate.namespaces().map((view) => view.namespace));
+    const known = new Set(gate.namespaces().flatMap((view) => (view.toolCount > 0 || view.unavailable !== undefined ? [view.namespace] : [])));
     const unknown = namespaces.filter((namespace) => !known.has(namespace));
     if (unknown.length > 0) throw new CallgateError("USAGE", `No namespace ${unknown.join(", ")}; there are: ${[...known].join(", ") || "none"}`);
     const away = namespaces.map((namespace) => awayOf(gate, namespace)).find((one) => one !== undefined);
