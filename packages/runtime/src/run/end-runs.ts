@@ -104,6 +104,7 @@ async function again(journal: Journal, { principal, runId }: RunRecord): Promise
 function cancelText({ runId, status }: RunRecord): string {
   const standing = `Run ${runId} ${standingOf(status)}`;
   if (status === "running" || status === "suspended") return `${standing}: only a run that waits is cancelled from outside. Stop it where it runs (Ctrl-C), or end that process`;
+  if (status === "crashed") return `${standing}. Let it go on with callgate runs resume ${runId}, or undo what it did with callgate runs rollback ${runId}`;
   return `${standing}, so that there is nothing to cancel. What it did is undone with: callgate runs rollback ${runId}`;
 }
 
