@@ -193,6 +193,29 @@ describe("openDatabase", () => {
     await journal.close();
   });
 
+  test("waits the whole time for a lock once, and a tenth of it for what comes after; once it was free, the whole time again", async () => {
+    const folder = await recordedFolder();
+    const journal = await openJournal(folder, { lockWaitMs: 1_000 });
+    const holder = new DatabaseSync(join(folder, "journal.db"));
+    const refusedAfter = async (): Promise<number> => {
+      const startedMs = performance.now();
+      await expect(journal.begin(sampleRun("late"))).rejects.toMatchObject({ code: "JOURNAL_LOCKED" });
+      return performance.now() - startedMs;
+    };
+    holder.exec("begin immediate");
+    const first = await refusedAfter();
+    const later = [await refusedAfter(), await refusedAfter()];
+    expect(first).toBeGreaterThanOrEqual(1_000);
+    for (const ms of later) expect(ms).toBeLessThan(first);
+    holder.exec("rollback");
+    await journal.begin(sampleRun("late"));
+    holder.exec("begin immediate");
+    expect(await refusedAfter()).toBeGreaterThanOrEqual(1_000);
+    holder.exec("rollback");
+    holder.close();
+    await journal.close();
+  });
+
   test.skipIf(!canMount())("writes nothing of what finds the disk full, says so, and works again when space is back (skipped where a user may not mount a small disk)", async () => {
     const answer = JSON.parse(onSmallDisk(await makeFolder(), `${node("fill")}`)) as Record<string, unknown>;
     expect(answer["failure"]).toEqual({ code: "JOURNAL_UNAVAILABLE", message: expect.stringMatching(/^Cannot append to run r1: .*no space left.*Nothing of it was written/) });

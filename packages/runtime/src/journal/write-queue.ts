@@ -58,12 +58,14 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   const queue: Operation[] = [];
   const plan = createPlan(flush);
   const whenIdle: (() => void)[] = [];
+  const patience = createPatience(options.lockWaitMs);
 
   function flush(): void {
     plan.drop();
     const batch = takeBatch(queue);
     try {
       const results = transaction(batch);
+      patience.wrote();
       batch.forEach((operation, index) => operation.resolve(results[index]));
     } catch (error) {
       if (isBusy(error)) return wait(batch, error);
@@ -77,9 +79,10 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   function wait(batch: Operation[], error: unknown): void {
     const nowMs = performance.now();
     const kept: Operation[] = [];
+    patience.busy(nowMs);
     for (const operation of batch) {
       operation.waitingSinceMs ??= nowMs;
-      if (nowMs - operation.waitingSinceMs < options.lockWaitMs) kept.push(operation);
+      if (nowMs - operation.waitingSinceMs < patience.of(operation.waitingSinceMs)) kept.push(operation);
       else operation.reject(lockedError(options, operation.what, error));
     }
     queue.unshift(...kept);
@@ -102,6 +105,35 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
       plan.next("turn");
       await idle;
     },
+  };
+}
+
+/** How long a write waits for the lock. */
+interface Patience {
+  /** The lock was found held. */
+  busy(nowMs: number): void;
+  /** It was free. */
+  wrote(): void;
+  /** For a write that waits since then. */
+  of(sinceMs: number): number;
+}
+
+/** Of the whole wait, for a write that begins when others have waited in vain: a call of five writes does not wait five times. */
+const LATER_SHARE = 0.1;
+
+function createPatience(lockWaitMs: number): Patience {
+  let heldSinceMs: number | undefined;
+  let lastBusyMs = -Infinity;
+  return {
+    busy(nowMs) {
+      // Nobody looked for so long: whether it was held all the time is not known.
+      if (heldSinceMs === undefined || nowMs - lastBusyMs > lockWaitMs) heldSinceMs = nowMs;
+      lastBusyMs = nowMs;
+    },
+    wrote: () => {
+      heldSinceMs = undefined;
+    },
+    of: (sinceMs) => (heldSinceMs !== undefined && sinceMs - heldSinceMs >= lockWaitMs ? lockWaitMs * LATER_SHARE : lockWaitMs),
   };
 }
 
