@@ -68,8 +68,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const writer = createRunWriter(database, keys);
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.reset(), ending: () => writer.flush() });
   const owners = createOwners(database, clock);
-  const runs = createRunReader(database, { keys, owners });
-  const entries = createEntryReader(database, { keys, blobs });
+  const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
   const now = (): number => clock.now();
   const [signals, effects] = [createSignals(database, { keys, now }), createEffects(database, { writer, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects };
