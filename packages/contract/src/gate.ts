@@ -197,7 +197,8 @@ export interface Gate {
      * goes on; the others, and anyone who comes after its end, get its result as it is recorded. A run that still waits
      * comes back `suspended`.
      *
-     * Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE (ended by a cancel, erased, or changed: see `acceptChanges`).
+     * Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE (ended by a cancel, erased, or changed: see `acceptChanges`), SOURCE_FAILED (a source
+     * whose tools it can reach is away; it waits on).
      */
     resume(runId: string, options?: ResumeOptions): Promise<RunResult>;
     /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. */

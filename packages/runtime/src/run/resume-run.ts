@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver } from "@callgate/contract";
+import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver, UnavailableNamespace } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { compensate } from "./compensate.ts";
@@ -101,8 +101,9 @@ export function createResumer(options: ResumerOptions): Resumer {
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
+    if (changes.away.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, claimed, awayError(run, changes.away));
     if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, claimed, changedError(run, changes.tools));
-    tellResumed(scope, claimed, [...changes.tools, ...changes.others]);
+    tellResumed(scope, claimed, [...changes.tools, ...changes.away.map(({ namespace }) => `the source ${namespace} cannot be reached`), ...changes.others]);
     const whole = await readAgain(scope, entries, signal).catch((fault: unknown) => leaveWaiting(scope, claimed, fault));
     const point = whole === entries ? known : readResumePoint(run, whole, signals);
     for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
@@ -136,6 +137,10 @@ async function leaveWaiting({ seams: { journal, clock }, log }: RunScope, { run 
   const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
   await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
   throw why;
+}
+
+function awayError({ runId }: RunRecord, away: readonly UnavailableNamespace[]): CallgateError {
+  return new CallgateError("SOURCE_FAILED", `Run ${runId} was not resumed, for it can reach tools of a source that is away. ${away.map(({ message }) => message).join(" ")} Nothing was performed; the run waits on, and is looked at again.`, { details: { runId, sources: away.map(({ namespace }) => namespace) } });
 }
 
 function changedError({ runId }: RunRecord, changed: readonly string[]): CallgateError {

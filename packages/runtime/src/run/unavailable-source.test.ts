@@ -1,11 +1,11 @@
 import { CallgateError } from "@callgate/contract";
-import type { Principal, Source, SourceState } from "@callgate/contract";
+import type { Journal, Principal, Source, SourceState } from "@callgate/contract";
 import { localPrincipal } from "@callgate/contract";
+import { memoryBlobs } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { createTestGate, testSource } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
-import type { GateOptions } from "./gate-options.ts";
 
 /** A source that cannot be listed before `up` is set. */
 function downSource(namespace: string, state: SourceState = { kind: "down", reason: "the server could not be started: /opt/secret-place", brief: "the server could not be started", retryAfterMs: 1_500 }) {
@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const { gate } of open) await gate.close();
   open = [];
 });
-async function gateWith(source: Source, options: Partial<GateOptions> = {}) {
+async function gateWith(source: Source, options: NonNullable<Parameters<typeof createTestGate>[1]> = {}) {
   const made = await createTestGate([], { sources: [testSource([{ name: "echo", handler: (args) => args }]), { source }], policy: hidden, ...options });
   open.push(made);
   await made.gate.ready();
@@ -108,6 +108,27 @@ describe("a source that cannot be reached", { timeout: 60_000 }, () => {
     expect((await gate.call("crm.get", {})).outcome).toMatchObject({ kind: "ok", value: { name: "Ann" } });
     expect(await gate.run("return (await tools.crm.get({})).name")).toMatchObject({ status: "completed" });
     expect(gate.namespaces().find(({ namespace }) => namespace === "crm")).not.toHaveProperty("unavailable");
+  });
+
+  test("keeps a run that waits from going on, without taking its tools for gone; it goes on once the source is there", async () => {
+    const { source, control } = downSource("crm");
+    control.up = true;
+    let journal: Journal | undefined;
+    const kept = (given: Journal): Journal => (journal ??= given);
+    const withoutClose = (given: Journal): Journal => Object.assign(Object.create(kept(given)) as Journal, { close: () => Promise.resolve() });
+    const blobs = memoryBlobs();
+    const first = await gateWith(source, { blobs, wrapJournal: withoutClose });
+    const { runId, status } = await first.run('const told = await waitFor("go"); return [told, (await tools.crm.get({})).name]', { suspendAfterMs: 0 });
+    expect(status).toBe("suspended");
+    await first.close();
+    const away = downSource("crm");
+    const second = await gateWith(away.source, { blobs, wrapJournal: kept });
+    await second.runs.signal(runId, { name: "go", payload: 1 });
+    await expect(second.runs.resume(runId)).rejects.toMatchObject({ code: "SOURCE_FAILED", message: expect.stringMatching(/was not resumed.*The source crm is down: the server could not be started.*the run waits on/) });
+    expect((await second.runs.show(runId))?.run.status).toBe("suspended");
+    away.control.up = true;
+    await second.call("crm.get", {});
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: [1, "Ann"] } });
   });
 
   test("br-001: does not exist for who may call nothing of it: words, codes and record are those of a namespace that is not there", async () => {
