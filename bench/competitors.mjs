@@ -38,7 +38,7 @@ async function callgateWithoutJournal() {
       drivers: [sandbox.createQuickJsDriver()],
       journal: forgetfulJournal,
       blobs: { put: async () => "sha256:0", get: async () => undefined, delete: async () => undefined },
-      policy: broker.createRulesPolicy([]),
+      policy: broker.createDefaultPolicy(),
       approver: broker.denyingApprover(),
       redactor: journal.createRedactor({ secrets: [], key: new Uint8Array(32) }),
     }),

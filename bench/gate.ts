@@ -10,7 +10,8 @@ import { defaultLimits } from "@callgate/contract";
 import type { Gate, GuestHost, GuestJob, GuestRun, SandboxDriver, WireValue } from "@callgate/contract";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { createGate } from "@callgate/runtime";
-import { createRulesPolicy, denyingApprover } from "@callgate/runtime/broker";
+import { createCedarPolicy } from "@callgate/policy-cedar";
+import { denyingApprover } from "@callgate/runtime/broker";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
@@ -59,7 +60,7 @@ async function withoutJournal(): Promise<Gate> {
     drivers: [createQuickJsDriver()],
     journal: forgetfulJournal,
     blobs: { put: async () => "sha256:0", get: async () => undefined, delete: async () => undefined },
-    policy: createRulesPolicy(rules),
+    policy: createCedarPolicy({ rules }),
     approver: denyingApprover(),
     redactor: createRedactor({ secrets: [], key: new Uint8Array(32) }),
   });

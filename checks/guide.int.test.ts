@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createRulesPolicy } from "@callgate/runtime/broker";
-import type { PolicyRule } from "@callgate/runtime/broker";
+import { createCedarPolicy } from "@callgate/policy-cedar";
+import type { PolicyRule } from "@callgate/policy-cedar";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
@@ -96,7 +96,7 @@ describe("docs/guide and the packages' READMEs", { timeout: 120_000 }, () => {
     const errors: ts.Diagnostic[] = [];
     const value: unknown = ts.convertToObject(ts.parseJsonText("shown.json", text), errors);
     expect(errors.map(({ messageText }) => messageText)).toEqual([]);
-    if (Array.isArray(value)) expect(() => createRulesPolicy(value as PolicyRule[])).not.toThrow();
+    if (Array.isArray(value)) expect(() => createCedarPolicy({ rules: value as PolicyRule[] })).not.toThrow();
     else if (typeof value === "object" && value !== null && ("mcpServers" in value || "rules" in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
   });
 

@@ -16,7 +16,7 @@ export const modules = {
   "runtime/lib": { path: "packages/runtime/src/lib", does: "tiny pure helpers: digests, ids, deadlines", imports: ["contract"] },
   "runtime/catalog": { path: "packages/runtime/src/catalog", does: "tools by name, validated once; search; declarations", imports: ["contract", "runtime/lib"] },
   "runtime/check": { path: "packages/runtime/src/check", does: "from a model's text to a program: extract, bounds, the checker of its language", imports: ["contract", "runtime/lib"] },
-  "runtime/policy": { path: "packages/runtime/src/policy", does: "decides about a call; pure", imports: ["contract", "runtime/lib"], io: false },
+  "runtime/policy": { path: "packages/runtime/src/policy", does: "what holds where no rule decides; pure", imports: ["contract", "runtime/lib"], io: false },
   "runtime/approval": { path: "packages/runtime/src/approval", does: "the life of a question to a person", imports: ["contract", "runtime/lib"] },
   "runtime/journal": { path: "packages/runtime/src/journal", does: "the append-only record of runs, and the blobs beside it", imports: ["contract", "runtime/lib", "runtime/secrets"] },
   "runtime/secrets": { path: "packages/runtime/src/secrets", does: "keys, redaction, summaries", imports: ["contract", "runtime/lib"] },
@@ -42,11 +42,12 @@ export const modules = {
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
+  "policy-cedar": { path: "packages/policy-cedar/src", does: "rules and Cedar policies: what they compile to, the schema, which of them a decision looks at", imports: ["contract", "runtime doors"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "policy-cedar"],
   },
 };
 

@@ -1,7 +1,6 @@
 import type { Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
-import { createRulesPolicy, denyingApprover, keepingApprover } from "@callgate/runtime/broker";
-import type { PolicyRule } from "@callgate/runtime/broker";
+import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
@@ -10,6 +9,7 @@ import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
 import { openJournal, ownPlacesOf } from "./open-journal.ts";
+import { openPolicy, surroundingsOf } from "./open-policy.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { registeredLanguages } from "./program-languages.ts";
@@ -54,7 +54,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options.mcpServers ?? {}, folder);
-  const policy = createRulesPolicy((options.rules ?? []) as readonly PolicyRule[]);
+  const policy = await openPolicy(options, folder);
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
   const ownPlaces = ownPlacesOf(options.journal ?? {}, { folder, stateFolder });
@@ -71,6 +71,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     journal,
     blobs,
     policy,
+    surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
     notices: [...notices, ...sandboxes.notices],

@@ -17,10 +17,15 @@ export type {
   EffectStatus,
   Gate,
   GateEvent,
+  GatePolicy,
   Handle,
   OpenSessionOptions,
   OutcomeKind,
   PendingApproval,
+  PolicyDecision,
+  PolicyExplanation,
+  PolicyFinding,
+  PolicyRuleView,
   Principal,
   ReadOptions,
   ReadResult,
@@ -46,7 +51,7 @@ export type {
 } from "@callgate/contract";
 export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
 export { callbackApprover, keepingApprover } from "@callgate/runtime/broker";
-export type { PolicyRule } from "@callgate/runtime/broker";
+export type { PolicyRule } from "@callgate/policy-cedar";
 export { defineTool, functionSource } from "@callgate/runtime/source";
 export type { ToolDefinition } from "@callgate/runtime/source";
 export { defineConfig } from "./config/load-config.ts";

@@ -17,6 +17,8 @@ export interface ApprovalQuestion {
   readonly policyVersion: string;
   readonly ruleId: string;
   readonly reason: string;
+  /** Who is meant to answer, as the policy names them. */
+  readonly from?: string;
   readonly expiresAtMs: number;
   /**
    * True for the review of a program before it runs (a rule of the scanner asks for it): `tool` is "program", `argsSummary`

@@ -36,7 +36,7 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-fenced"; readonly epoch: number })
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
-  | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string })
+  | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly unobserved?: "ask" | "deny" })
   | (CallScoped & { readonly kind: "approval-asked"; readonly question: ApprovalQuestion })
   | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })

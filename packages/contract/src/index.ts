@@ -105,7 +105,19 @@ export type {
   Suspension,
 } from "./durable.ts";
 export { BackgroundJob } from "./durable.ts";
-export type { Policy, PolicyDecision, PolicyFacts } from "./policy.ts";
+export type {
+  Policy,
+  PolicyDecision,
+  PolicyExplanation,
+  PolicyFacts,
+  PolicyFinding,
+  PolicyInspection,
+  PolicyMode,
+  PolicyRuleView,
+  PolicyTool,
+  RunPolicyFacts,
+  RunSurroundings,
+} from "./policy.ts";
 export type { ApprovalAnswer, ApprovalQuestion, Approver } from "./approval.ts";
 export type { Redactor } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
@@ -114,7 +126,10 @@ export type {
   CallOptions,
   CallResult,
   Gate,
+  GatePolicy,
   PendingApproval,
+  PolicySimulation,
+  RecordedCallExplanation,
   ResumeOptions,
   RunWorker,
   NamespaceView,

@@ -1,5 +1,6 @@
 import type { Lane } from "./checker.ts";
 import type { Principal } from "./principal.ts";
+import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** What a decision may depend on. One frozen snapshot of the arguments, the same that is performed and journalled. */
@@ -12,19 +13,44 @@ export interface PolicyFacts {
   readonly args: unknown;
   readonly lane: Lane;
   readonly runId: string;
+  /** Calls, timers and waits that the run issued before this call. */
+  readonly callsBefore: number;
+  readonly atMs: number;
+}
+
+/** What of a sandbox matters to a policy: what its programs can reach beside tools. */
+export interface RunSurroundings {
+  /** What stands around the program, as the configuration names it. */
+  readonly launcher: string;
+  /** `ro:/data`: mode, and the path programs see. */
+  readonly mounts: readonly string[];
+  /** `host:port`; empty is no network. */
+  readonly network: readonly string[];
+  /** Packages and modules that may be imported beside the language's own. */
+  readonly packages: readonly string[];
+}
+
+/** What a decision about the run of a program may depend on. */
+export interface RunPolicyFacts extends RunSurroundings {
+  readonly principal: Principal;
+  readonly language: ProgramLanguage;
+  readonly lane: Lane;
+  readonly runId: string;
   readonly atMs: number;
 }
 
 export type PolicyDecision =
-  | { readonly kind: "allow"; readonly ruleId: string }
-  | { readonly kind: "ask"; readonly ruleId: string; readonly reason: string }
+  /** `unobserved`: what the policy would have done were it enforced (mode `observe`). */
+  | { readonly kind: "allow"; readonly ruleId: string; readonly unobserved?: Exclude<PolicyDecision, { kind: "allow" }> }
+  /** `from`: who is meant to answer, as the policy names them. */
+  | { readonly kind: "ask"; readonly ruleId: string; readonly reason: string; readonly from?: string }
   | { readonly kind: "deny"; readonly ruleId: string; readonly reason: string; readonly help?: string };
 
 /**
- * Decides about calls. Pure: no I/O, no clock of its own, same answer on every path (DESIGN D12).
+ * Decides about calls and runs. Pure: no I/O, no clock of its own, same answer on every path (DESIGN D12).
  *
- * - `decide` has an answer for every input and never throws.
- * - `visible` is false for a tool the principal can never call; for them it does not exist.
+ * - `decide` and `decideRun` have an answer for every input and never throw.
+ * - `visible` is false only for a tool that `decide` denies to the principal whatever the call; for them it does not exist.
  * - `mayReach` is the same of a namespace whose tools are not known, because its source is down: false where, as far as
  *   one can tell, none of them could be visible. In doubt about labels, tags and permissions they count as not declared.
  */
@@ -32,6 +58,55 @@ export interface Policy {
   /** Changes whenever an answer could change. */
   readonly version: string;
   decide(facts: PolicyFacts): PolicyDecision;
+  decideRun(facts: RunPolicyFacts): PolicyDecision;
   visible(principal: Principal, tool: string, spec: ToolSpec): boolean;
   mayReach(principal: Principal, namespace: string): boolean;
+  /** For the people who keep the policy; never reachable from a model or guest. */
+  readonly inspection: PolicyInspection;
+}
+
+/** `observe` stops nothing: what would have been asked or denied is told and recorded. */
+export type PolicyMode = "enforce" | "observe";
+
+/** One rule or policy, as it is evaluated. */
+export interface PolicyRuleView {
+  readonly ruleId: string;
+  /** `rules[2]`, or `policies/pay.cedar:12`. */
+  readonly place: string;
+  readonly verdict: "allow" | "ask" | "deny";
+  /** Its Cedar text. */
+  readonly cedar: string;
+}
+
+/** Something wrong with a policy in front of these tools. */
+export interface PolicyFinding {
+  readonly severity: "error" | "warning";
+  readonly ruleId: string;
+  readonly place: string;
+  readonly message: string;
+}
+
+/** A tool as a policy knows it. */
+export interface PolicyTool {
+  readonly name: string;
+  readonly namespace: string;
+  readonly spec: ToolSpec;
+}
+
+/** Why a call is decided as it is. */
+export interface PolicyExplanation {
+  readonly decision: PolicyDecision;
+  /** False: for this principal the tool does not exist. */
+  readonly visible: boolean;
+  /** The rules that can match this tool and principal; `matched` those that do. The others never come into question. */
+  readonly considered: readonly (PolicyRuleView & { readonly matched: boolean })[];
+  /** Changes of the call that would lead to a better decision, tried out. */
+  readonly help: readonly string[];
+}
+
+export interface PolicyInspection {
+  readonly mode: PolicyMode;
+  rules(): readonly PolicyRuleView[];
+  findings(tools: readonly PolicyTool[]): readonly PolicyFinding[];
+  explain(facts: PolicyFacts): PolicyExplanation;
 }

@@ -1,8 +1,7 @@
-// Door: the broker, the plain rules policy, and ways to ask people.
+// Door: the broker, the default policy, and ways to ask people.
 
 export { createBroker } from "./broker/broker.ts";
 export type { Broker } from "./broker/broker.ts";
 export type { BrokerCatalog, BrokerSeams, BrokerTool, CallRequest, PerformedCall, ToolLogRecord } from "./broker/call.ts";
 export { callbackApprover, denyingApprover, keepingApprover } from "./approval/approvers.ts";
-export { createRulesPolicy } from "./policy/rules-policy.ts";
-export type { PolicyRule } from "./policy/rules-policy.ts";
+export { createDefaultPolicy, defaultDecision, defaultRunDecision } from "./policy/default-policy.ts";

@@ -3,6 +3,7 @@
 export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { memoryBlobs } from "./memory-blobs.ts";
+export { testPolicy } from "./test-policy.ts";
 export type { MemoryBlobs } from "./memory-blobs.ts";
 export { makeOwnedFolder, unmountBelow } from "./owned-folder.ts";
 export { processesNamed } from "./processes-named.ts";

@@ -29,6 +29,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addFindCommands(program, act);
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
+  addPolicyCommands(program, act);
   addSetupCommands(program, act);
   program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 130 interrupted");
   return program;
@@ -207,6 +208,26 @@ function addApprovalCommands(program: Command, act: Act): void {
     .option("--concurrency <count>", "runs at once", wholeNumber)
     .description("go on with every run of the journal that can, until interrupted")
     .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
+}
+
+function addPolicyCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/policy.ts");
+  const policy = program.command("policy").description("who may call what: check, test and explain the rules, try a change on what was recorded");
+  policy.command("check", { isDefault: true }).description("hold the rules against the tools there are, and print them as Cedar: exit code 1 when something is wrong").action(() => act(async (context) => (await load()).checkPolicyCommand(context)));
+  policy.command("test").argument("<file...>", "cases in JSON or YAML").description("decide written cases and compare: exit code 1 when one comes out otherwise").action((files: string[]) => act(async (context) => (await load()).testPolicyCommand(files, context)));
+  policy
+    .command("explain")
+    .argument("<tool>", "qualified name, or RUN.NUMBER of a call on record")
+    .argument("[json]", "arguments as one JSON object, @FILE, or - for standard input")
+    .addOption(new Option("--lane <lane>", "of the run").choices(["query", "execute"]))
+    .option("--agent <name>", "principal: agent")
+    .description("say how a call is decided, why, and what would help: exit code 0 when it is allowed, 3 when not")
+    .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await load()).explainPolicyCommand(tool, { args: json, ...options }, context)));
+  policy
+    .command("simulate")
+    .option("--last <runs>", "so many recorded runs (default: 50)", wholeNumber)
+    .description("decide recorded calls again by this configuration's rules: exit code 1 when one would come out otherwise")
+    .action((options: object) => act(async (context) => (await load()).simulatePolicyCommand(options, context)));
 }
 
 function addSetupCommands(program: Command, act: Act): void {

@@ -48,7 +48,7 @@ export interface CommandContext {
   readonly trust: TrustStore;
   readonly folders: ReturnType<typeof userFolders>;
   /** The configuration of this folder, and the folder that its relative paths start in; trusted before it is read. */
-  readonly configuration: () => Promise<Pick<LoadedConfig, "config" | "folder">>;
+  readonly configuration: () => Promise<LoadedConfig>;
   /** The sandbox part of it. */
   readonly sandboxConfig: () => Promise<{ readonly config: SandboxConfig; readonly folder: string }>;
   /** The person at this terminal, where there is one. */
@@ -62,7 +62,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
   const terminal = processTerminal();
   const folders = userFolders();
   const trust = createTrustStore(folders.state);
-  async function configuration(): Promise<Pick<LoadedConfig, "config" | "folder">> {
+  async function configuration(): Promise<LoadedConfig> {
     const [{ findConfigFile }, { loadTrusted }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
     const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
     return await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust, signal }) });

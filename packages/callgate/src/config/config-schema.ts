@@ -128,12 +128,20 @@ export const configSchema = z.strictObject({
       user: z.string().min(1).optional(),
       agent: z.string().optional(),
       roles: z.array(z.string()).optional(),
+      claims: z.record(z.string(), z.json()).optional().describe("What else is known of the user, for rules: { \"department\": \"finance\" }"),
     })
     .optional()
     .describe("On whose behalf calls are made. Default: the user of this machine"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
+  policy: z
+    .strictObject({
+      files: z.array(z.string().min(1)).optional().describe('Files of Cedar policies beside this one, such as "policies/*.cedar". They hold together with rules'),
+      mode: z.enum(["enforce", "observe"]).optional().describe('"observe" stops nothing: what would have been asked or denied is only recorded. Default "enforce"'),
+    })
+    .optional()
+    .describe("Cedar policies, and whether they are enforced; see docs/guide/policy.md"),
   limits: limits.optional().describe("Bounds of every run"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   check: z

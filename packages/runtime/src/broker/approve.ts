@@ -56,6 +56,7 @@ export function operationOf(call: ReadyCall, decision: Ask): Operation {
     effect: call.effect,
     policyVersion: seams.policy.version,
     ruleId: decision.ruleId,
+    ...(decision.from === undefined ? {} : { from: decision.from }),
     // The arguments are those of the call that is undone: whoever is asked must not take it for that call.
     reason: request.undo === undefined ? decision.reason : `This undoes call ${request.runId}.${request.undo.seq}. ${decision.reason}`,
   };

@@ -24,6 +24,7 @@ export function authorise(call: ReadyCall): PolicyDecision {
       args: call.args.value,
       lane: request.lane,
       runId: request.runId,
+      callsBefore: request.seq,
       atMs: seams.clock.now(),
     });
   } catch {

@@ -11,7 +11,10 @@ export function decide(call: ReadyCall, decision: PolicyDecision, approvals: App
   const atMs = seams.clock.now();
   // A question that is on record already is not noted again.
   if (final.kind === "ask" && request.past?.question !== undefined) return final;
-  record.add({ kind: "call-decided", atMs, seq: request.seq, decision: final.kind, ruleId: final.ruleId, ...(final.kind === "allow" ? {} : { reason: final.reason }) });
-  seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, decision: final.kind, ruleId: final.ruleId });
+  const unobserved = final.kind === "allow" ? final.unobserved : undefined;
+  const reason = final.kind === "allow" ? unobserved?.reason : final.reason;
+  const decided = { decision: final.kind, ruleId: final.ruleId, ...(unobserved === undefined ? {} : { unobserved: unobserved.kind }) };
+  record.add({ kind: "call-decided", atMs, seq: request.seq, ...decided, ...(reason === undefined ? {} : { reason: call.safe.text(reason) }) });
+  seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, ...decided });
   return final;
 }

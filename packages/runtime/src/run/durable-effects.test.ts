@@ -1,7 +1,7 @@
 import { BackgroundJob, ToolError } from "@callgate/contract";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
+import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
 import type { GateInit } from "./fixtures/durable-world.ts";
 import { plainChecker } from "./fixtures/plain-checker.ts";
@@ -184,7 +184,7 @@ describe("compensation", () => {
     const { open } = world(tools);
     const first = await open();
     const failed = await first.run(program, { onFailure: "keep" });
-    const second = await open({ policy: createRulesPolicy([{ deny: "t.b" }, { allow: "*" }]) });
+    const second = await open({ policy: testPolicy((tool) => (tool === "t.b" ? "deny" : "allow"), "changed") });
     const { compensation } = await second.runs.rollback(failed.runId);
     expect(compensation).toMatchObject({ undone: [`${failed.runId}.0`] });
     expect(compensation?.remaining.map(({ tool }) => tool)).toEqual(["t.b", "t.keep"]);

@@ -1,6 +1,6 @@
 import type { JournalEntry } from "@callgate/contract";
+import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
@@ -119,7 +119,7 @@ describe("runs.resume", () => {
     const run = await first.run("try { return await tools.t.ask_pay({ n: 1 }) } catch (error) { return error.code + ': ' + error.message }");
     const [pending] = await first.approvals.list();
     await first.approvals.answer(pending?.question.approvalId ?? "", { approved: true, by: "ann" });
-    const second = await open({ policy: createRulesPolicy([{ ask: "t.ask*" }, { allow: "*" }, { deny: "t.none" }]) });
+    const second = await open({ policy: testPolicy((tool) => (tool.startsWith("t.ask") ? "ask" : "allow"), "changed") });
     const resumed = await second.runs.resume(run.runId);
     expect(done).toEqual([]);
     expect(resumed.value).toMatchObject({ value: expect.stringMatching(/^DENIED: .*this has changed: the policy/) as string });

@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, Queue, Redactor, RunLimits, SandboxDriver } from "@callgate/contract";
+import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
@@ -41,6 +41,8 @@ export interface GateOptions {
   readonly journal: Journal;
   readonly blobs: Blobs;
   readonly policy: Policy;
+  /** What is around programs, for the policy. Default: the driver's name, and nothing beside tools in reach. */
+  readonly surroundingsOf?: (driver: SandboxDriver, language: ProgramLanguage) => RunSurroundings;
   readonly approver: Approver;
   readonly redactor: Redactor;
   /** Spreads runs over workers. Default: workers look through the journal. The gate closes it. */

@@ -1,8 +1,8 @@
 import { localPrincipal } from "@callgate/contract";
 import type { ApprovalAnswer, Principal, RunResult } from "@callgate/contract";
+import { testPolicy } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callbackApprover } from "../approval/approvers.ts";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate, TestTool } from "./fixtures/test-gate.ts";
 
@@ -243,7 +243,7 @@ describe("createGate", () => {
   test("code-mode 4: waiting for a person is not counted as the run's time", async () => {
     const answers: ((answer: ApprovalAnswer) => void)[] = [];
     const own = await createTestGate(tools, {
-      policy: createRulesPolicy([{ ask: "t.write" }, { allow: "*" }]),
+      policy: testPolicy((tool) => (tool === "t.write" ? "ask" : "allow")),
       approver: callbackApprover(() => new Promise((resolve) => answers.push(resolve))),
     });
     await own.gate.run("return 0");

@@ -22,6 +22,7 @@ import { createGateCatalog } from "./gate-catalog.ts";
 import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
 import { createGateDurable } from "./gate-durable.ts";
+import { createGatePolicy } from "./gate-policy.ts";
 import { createGateRuns } from "./gate-runs.ts";
 import { createGateSessions } from "./gate-sessions.ts";
 import { replayRun } from "./replay.ts";
@@ -81,6 +82,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
+    surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),
     observe(runId, observer) {
       observers.set(runId, observer);
       return () => void observers.delete(runId);
@@ -113,6 +115,7 @@ function composeGate(composition: Composition): Gate {
   const { options, hub, keeper, seams, reader, runner, check } = composition;
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
   const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
+  const policy = createGatePolicy({ policy: options.policy, keeper, drivers: options.drivers, principal: defaultPrincipal, seams });
   const activity = createActivity();
   const requests = createRequests(composition, catalog, defaultPrincipal);
   if (options.warm === true) warmUp(composition, catalog, defaultPrincipal);
@@ -149,6 +152,7 @@ function composeGate(composition: Composition): Gate {
       const tokens = budgetOf(read.budgetTokens, options.defaults);
       return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
     },
+    policy,
     runs: createGateRuns({
       seams,
       durable,
@@ -164,7 +168,7 @@ function composeGate(composition: Composition): Gate {
       return catalog.passThrough();
     },
     get problems() {
-      return [...(options.notices ?? []), ...keeper.problems];
+      return [...(options.notices ?? []), ...policy.problems(), ...keeper.problems];
     },
     close() {
       closed ??= durable.close().then(() => activity.end()).then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));

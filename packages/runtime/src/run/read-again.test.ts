@@ -1,13 +1,13 @@
 import { ToolError } from "@callgate/contract";
+import { testPolicy } from "@callgate/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { keepingApprover } from "../approval/approvers.ts";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { plainChecker } from "./fixtures/plain-checker.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
 /** A tool that gives `rows` rows of 100 characters, each beginning with `mark`, and writes that are counted. */
-async function open(init: Partial<TestTool> = {}, rules: Parameters<typeof createRulesPolicy>[0] = [{ allow: "*" }]) {
+async function open(init: Partial<TestTool> = {}, policy = testPolicy()) {
   const world = { mark: "a", reads: 0, wrote: [] as unknown[], fails: false };
   const tools: readonly TestTool[] = [
     {
@@ -21,7 +21,7 @@ async function open(init: Partial<TestTool> = {}, rules: Parameters<typeof creat
     },
     { name: "write", effect: "write", handler: (args) => { world.wrote.push(args); return 1; } },
   ];
-  const { gate, journal } = await createTestGate(tools, { checkers: [plainChecker()], approver: keepingApprover(), policy: createRulesPolicy(rules), defaults: { suspendAfterMs: 0, budgetTokens: 100_000 } });
+  const { gate, journal } = await createTestGate(tools, { checkers: [plainChecker()], approver: keepingApprover(), policy, defaults: { suspendAfterMs: 0, budgetTokens: 100_000 } });
   onTestFinished(() => gate.close());
   const kinds = async (runId: string) => (await journal.readEntries("local", runId)).map(({ kind }) => kind);
   const ended = async (runId: string) => (await journal.readEntries("local", runId, { clear: true })).find((entry) => entry.kind === "call-ended");
@@ -80,10 +80,10 @@ describe("a large read whose tool says reread", () => {
   });
 
   test.each([
-    ["small results", {}, program.replace("1000", "10"), [{ allow: "*" }]],
-    ["results of a tool that does not say so", { reread: false }, program, [{ allow: "*" }]],
-  ] as const)("%s are kept as any", async (_name, init, text, rules) => {
-    const { gate, world, ended } = await open(init, [...rules]);
+    ["small results", {}, program.replace("1000", "10")],
+    ["results of a tool that does not say so", { reread: false }, program],
+  ] as const)("%s are kept as any", async (_name, init, text) => {
+    const { gate, world, ended } = await open(init);
     const { runId } = await gate.run(text);
     expect(await ended(runId)).toMatchObject({ result: { clear: { tagged: false } } });
     await gate.runs.signal(runId, { name: "go" });
@@ -93,7 +93,7 @@ describe("a large read whose tool says reread", () => {
   });
 
   test("one that a person allowed is kept: nobody is asked twice", async () => {
-    const { gate, world, ended } = await open({}, [{ ask: "t.dump" }, { allow: "*" }]);
+    const { gate, world, ended } = await open({}, testPolicy((tool) => (tool === "t.dump" ? "ask" : "allow")));
     const { runId } = await gate.run(program);
     const [open1] = await gate.approvals.list();
     await gate.approvals.answer(open1?.question.approvalId ?? "", { approved: true, by: "carol" });

@@ -1,9 +1,9 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "@callgate/contract";
 import { createGuestChecker, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
+import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { callbackApprover, keepingApprover } from "../approval/approvers.ts";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
 
@@ -54,7 +54,7 @@ describe("review of a program", () => {
   });
 
   test("it does not answer the calls of the program", async () => {
-    const { gate, asked } = await reviewed(({ tool }) => (tool === "program" ? approve() : { kind: "denied", by: "ann" }), { policy: { version: "1", decide: () => ({ kind: "ask", ruleId: "all", reason: "Everything asks" }), visible: () => true } as never });
+    const { gate, asked } = await reviewed(({ tool }) => (tool === "program" ? approve() : { kind: "denied", by: "ann" }), { policy: testPolicy(() => "ask") });
     const result = await gate.run(`import { t } from "tools";\neval("1");\nawait t.act({});\nreturn 1;`);
     expect(asked.map(({ tool }) => tool)).toEqual(["program", "t.act"]);
     expect(result).toMatchObject({ status: "failed", error: { code: "DENIED", tool: "t.act" } });
@@ -168,7 +168,7 @@ describe("review of a program that is answered later", () => {
     const first = await keeping();
     const { runId } = await first.gate.run(text);
     await first.gate.approvals.answer((await questionOf(first)).approvalId, { approved: true, by: "bob" });
-    const second = await keeping({ wrapJournal: () => first.journal, policy: createRulesPolicy([{ allow: "*" }, { deny: "other.*" }]) });
+    const second = await keeping({ wrapJournal: () => first.journal, policy: testPolicy(undefined, "changed") });
     expect(await second.gate.runs.resume(runId)).toMatchObject({ status: "rejected", error: { code: "DENIED", message: expect.stringContaining("the policy") } });
     expect([first.calls(), second.calls()]).toEqual([0, 0]);
   });

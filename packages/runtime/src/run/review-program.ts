@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, RunError, RunSignal, Suspension } from "@callgate/contract";
+import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, PolicyDecision, RunError, RunSignal, Suspension } from "@callgate/contract";
 import type { Operation, Verdict } from "../approval/approvals.ts";
 import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -44,24 +44,33 @@ export function earlierReview(entries: readonly JournalEntry[], signals: readonl
   return { question: asked.question, said: signals.find((signal): signal is ApprovalSignal => signal.kind === "approval" && signal.approvalId === asked.question.approvalId) };
 }
 
-/** Whether a rule of the scanner has a person look at the program. */
-export function asksForReview({ kind, diagnostics }: CheckReport): boolean {
-  return kind === "ok" && diagnostics.some(({ review }) => review === true);
+/** Whether a rule of the scanner, or the policy, has a person look at the program. */
+export function asksForReview({ kind, diagnostics }: CheckReport, decision: PolicyDecision): boolean {
+  return kind === "ok" && (decision.kind === "ask" || diagnostics.some(({ review }) => review === true));
+}
+
+/** Why a program is looked at: findings of the scanner, and the policy where that asks about the run. */
+interface ReviewCause {
+  readonly findings: readonly Diagnostic[];
+  readonly asked: Extract<PolicyDecision, { kind: "ask" }> | undefined;
 }
 
 /**
- * Has a person look at a program before it runs, where a rule of the scanner asks for that. The findings and the program are
- * shown; the answer is good for this text in this run only. An answer to the program is none to its calls.
+ * Has a person look at a program before it runs, where a rule of the scanner or the policy asks for that. The findings and
+ * the program are shown; the answer is good for this text in this run only. An answer to the program is none to its calls.
  *
- * The question is on disk before anyone is told of it, and so is its answer: it goes the way of the questions about calls.
- * Where it is kept for later the run waits for it, then it is given up, and whoever takes it up asks the same question
- * still. A block of a session cannot wait so; there, and where nobody can answer, it is refused. Never rejects.
+ * Where policy denies the run nobody is asked. The question is on disk before anyone is told of it, and so is its answer: it
+ * goes the way of the questions about calls. Where it is kept for later the run waits for it, then it is given up, and
+ * whoever takes it up asks the same question still. A block of a session cannot wait so; there, and where nobody can answer,
+ * it is refused. Never rejects.
  */
-export async function reviewProgram(scope: RunScope, request: RunRequest, { report, before }: { readonly report: CheckReport; readonly before?: EarlierReview | undefined }): Promise<ReviewEnd> {
+export async function reviewProgram(scope: RunScope, request: RunRequest, { report, decision, before }: { readonly report: CheckReport; readonly decision: PolicyDecision; readonly before?: EarlierReview | undefined }): Promise<ReviewEnd> {
   const findings = report.diagnostics.filter(({ review }) => review === true);
-  if (!asksForReview(report)) return { kind: "none" };
+  if (report.kind === "ok" && decision.kind === "deny") return deniedRun(scope, decision);
+  if (!asksForReview(report, decision)) return { kind: "none" };
   const { seams, runId, principal } = scope;
-  const operation = operationOf(scope, request, findings);
+  const cause: ReviewCause = { findings, asked: decision.kind === "ask" ? decision : undefined };
+  const operation = operationOf(scope, request, cause);
   const question = before?.question ?? seams.reviews.pose(operation);
   const scoped = { runId, principal, callId: question.callId, tool: programName };
   const unrecorded = before === undefined ? await recordQuestion(scope, question) : undefined;
@@ -72,11 +81,11 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, { repo
   const isApproved = redeemed?.kind === "redeemed";
   if (verdict.kind !== "pending") seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: isApproved, by: "by" in verdict ? verdict.by : "nobody" });
   if (verdict.kind === "cancelled") return { kind: "cancelled" };
-  const ruleIds = [...new Set(findings.map(({ code }) => code))];
+  const ruleIds = [...new Set([...(cause.asked === undefined ? [] : [cause.asked.ruleId]), ...findings.map(({ code }) => code)])];
   if (verdict.kind === "approved" && isApproved) return { kind: "approved", record: { approvalId: verdict.approvalId, ruleIds, approved: true, by: verdict.by } };
   const { code, by, reason } = refusalOf(question, redeemed?.kind === "refused" ? { kind: "denied", approvalId: verdict.approvalId, by: "nobody", reason: redeemed.reason } : verdict);
   const clean = seams.redactor.text(reason);
-  return { kind: "refused", record: { approvalId: verdict.approvalId, ruleIds, approved: false, by, reason: clean }, error: errorOf({ code, by, reason: clean }, findings) };
+  return { kind: "refused", record: { approvalId: verdict.approvalId, ruleIds, approved: false, by, reason: clean }, error: errorOf({ code, by, reason: clean }, cause) };
 }
 
 /** Undefined once it is on disk. */
@@ -139,7 +148,7 @@ function waitKept(scope: RunScope, { signal, leave, suspendAfterMs }: Pick<RunRe
   });
 }
 
-function operationOf({ seams, runId, principal }: RunScope, { program, language }: RunRequest, findings: readonly Diagnostic[]): Operation {
+function operationOf({ seams, runId, principal }: RunScope, { program, language }: RunRequest, { findings, asked }: ReviewCause): Operation {
   const clean = (text: string): string => seams.redactor.text(text);
   const shown = findings.map(({ code, line, column, message, excerpt }) => ({ rule: code, line, column, message, ...(excerpt === undefined ? {} : { excerpt: clean(excerpt) }) }));
   const digest = digestOf({ language, program });
@@ -154,8 +163,9 @@ function operationOf({ seams, runId, principal }: RunScope, { program, language 
     argsSummary: { language, findings: shown, program: clean(program.length > maxShownChars ? `${program.slice(0, maxShownChars).toWellFormed()}\n… (${program.length - maxShownChars} more characters)` : program) },
     effect: "write",
     policyVersion: seams.policy.version,
-    ruleId: first?.code ?? "",
-    reason: findings.map(({ code, line, column, message }) => `${code} at ${line}:${column}: ${message}`).join("; "),
+    ruleId: asked?.ruleId ?? first?.code ?? "",
+    reason: [...(asked === undefined ? [] : [asked.reason]), ...findings.map(({ code, line, column, message }) => `${code} at ${line}:${column}: ${message}`)].join("; "),
+    ...(asked?.from === undefined ? {} : { from: asked.from }),
     isReview: true,
   };
 }
@@ -174,20 +184,28 @@ function refusalOf(question: ApprovalQuestion, verdict: Exclude<Verdict, { kind:
     case "unavailable":
       return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: verdict.help };
     case "pending":
-      return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: `A block of a session cannot wait for a review that is answered later. Run it where a person can answer, or set check.scan of ${question.ruleId} to "note"` };
+      return { code: "APPROVAL_UNAVAILABLE", by: "nobody", reason: `A block of a session cannot wait for a review that is answered later. Run it where a person can answer, or have rule ${question.ruleId} not ask (check.scan, or the policy)` };
   }
 }
 
-function errorOf({ code, by, reason }: Refusal, findings: readonly Diagnostic[]): RunError {
+/** The policy has said no; nobody is asked. */
+function deniedRun({ seams }: RunScope, { ruleId, reason, help }: Extract<PolicyDecision, { kind: "deny" }>): ReviewEnd {
+  const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+  const clean = seams.redactor.text(reason);
+  const message = `The program was not run: policy refused it: ${sentence(clean)} Nothing happened. Do not send it again, nor the same in other words.${help === undefined ? "" : ` ${sentence(help)}`}`;
+  return { kind: "refused", record: { approvalId: "", ruleIds: [ruleId], approved: false, by: "policy", reason: clean }, error: { code: "DENIED", message, retryable: false, details: { ruleId } } };
+}
+
+function errorOf({ code, by, reason }: Refusal, { findings, asked }: ReviewCause): RunError {
   const [first] = findings;
-  const what = findings.map((finding) => `${finding.code} in line ${finding.line}`).join(", ");
+  const what = [...(asked === undefined ? [] : [`rule ${asked.ruleId}`]), ...findings.map((finding) => `${finding.code} in line ${finding.line}`)].join(", ");
   const who = code === "DENIED" ? `${by} refused it: ${reason}` : `nobody can give one here. ${reason}`;
   const end = /[.!?]$/.test(who) ? "" : ".";
   return {
     code,
     message: `The program was not run: it needs a person's review (${what}), and ${who}${end} Nothing happened. Do not send it again, nor the same in other words; do the work without this.`,
     retryable: false,
-    details: { rules: findings.map((finding) => finding.code) },
+    details: { rules: [...(asked === undefined ? [] : [asked.ruleId]), ...findings.map((finding) => finding.code)] },
     ...(first === undefined ? {} : { line: first.line, column: first.column, ...(first.excerpt === undefined ? {} : { excerpt: first.excerpt }) }),
   };
 }

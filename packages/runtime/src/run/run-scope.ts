@@ -1,4 +1,4 @@
-import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Redactor, RunLease, RunLimits } from "@callgate/contract";
+import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
@@ -18,6 +18,8 @@ export interface RunSeams {
   readonly blobs: Blobs;
   readonly policy: Policy;
   readonly redactor: Redactor;
+  /** What is around programs of a language in a sandbox, for the policy. */
+  surroundingsOf(driver: SandboxDriver, language: ProgramLanguage): RunSurroundings;
   readonly clock: Clock;
   readonly random: RandomBytes;
   emit(event: GateEvent): void;

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { CheckReport, Clock, GuestJob, Principal, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import type { CheckReport, Clock, GuestJob, PolicyDecision, Principal, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import type { BuiltinReader } from "./builtins.ts";
@@ -12,6 +12,7 @@ import { finishRun, rejectRun, suspendUnchecked } from "./finish-run.ts";
 import type { FinishOptions } from "./finish-run.ts";
 import { takeUntold } from "./journal-health.ts";
 import { watchLease } from "./watch-lease.ts";
+import { decideRun } from "./decide-run.ts";
 import { asksForReview, reviewProgram } from "./review-program.ts";
 import type { EarlierReview, ReviewEnd } from "./review-program.ts";
 import { recordedJob } from "./recorded-job.ts";
@@ -56,13 +57,14 @@ export function createRunner(options: RunnerOptions): Runner {
     } catch (fault) {
       return await failCheck(scope, request, fault);
     }
-    const goOn = (): Promise<RunResult> => reviewAndCarryOut(scope, request, { driver, report, before });
+    const decision = decideRun(scope, request, driver);
+    const goOn = (): Promise<RunResult> => reviewAndCarryOut(scope, request, { driver, report, decision, before });
     // What is answered meanwhile has to be heard here.
-    return await (asksForReview(report) ? seams.live.during(scope, goOn) : goOn());
+    return await (asksForReview(report, decision) ? seams.live.during(scope, goOn) : goOn());
   }
 
-  async function reviewAndCarryOut(scope: RunScope, request: RunRequest, { driver, report, before }: { readonly driver: SandboxDriver; readonly report: CheckReport; readonly before: EarlierReview | undefined }): Promise<RunResult> {
-    const review = await reviewProgram(scope, request, { report, before });
+  async function reviewAndCarryOut(scope: RunScope, request: RunRequest, { driver, report, decision, before }: { readonly driver: SandboxDriver; readonly report: CheckReport; readonly decision: PolicyDecision; readonly before: EarlierReview | undefined }): Promise<RunResult> {
+    const review = await reviewProgram(scope, request, { report, decision, before });
     // Nothing of the check is on record: whoever takes the run up begins with it.
     if (review.kind === "waits") return await suspendUnchecked(scope, request, review.suspension);
     noteCheck(scope, report, review);

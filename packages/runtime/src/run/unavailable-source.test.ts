@@ -1,9 +1,8 @@
 import { CallgateError } from "@callgate/contract";
 import type { Journal, Principal, Source, SourceState } from "@callgate/contract";
 import { localPrincipal } from "@callgate/contract";
-import { memoryBlobs } from "@callgate/testkit";
+import { memoryBlobs, testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { createRulesPolicy } from "../policy/rules-policy.ts";
 import { createTestGate, testSource } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
 
@@ -27,7 +26,7 @@ function downSource(namespace: string, state: SourceState = { kind: "down", reas
 }
 
 const guest: Principal = { ...localPrincipal, user: "guest", roles: ["guest"] };
-const hidden = createRulesPolicy([{ allow: "*" }, { deny: "crm.*", when: { role: "guest" } }]);
+const hidden = { ...testPolicy(), visible: ({ roles }: Principal, tool: string) => !(roles.includes("guest") && tool.startsWith("crm.")), mayReach: ({ roles }: Principal, namespace: string) => !(roles.includes("guest") && namespace === "crm") };
 
 let open: TestGate[] = [];
 afterEach(async () => {

@@ -23,7 +23,7 @@ function render({ question }: PendingApproval, { terminal }: CommandContext): st
   const args = isReview ? [programText(question.argsSummary)] : visible(JSON.stringify(question.argsSummary, undefined, 2)).split("\n").map((line) => `    ${line}`);
   return [
     `${bold(question.approvalId)} ${isReview ? "review of a program" : `${question.tool} (${question.effect})`} for ${visible(question.principal.user)}, run ${question.runId}`,
-    dim(`  why asked  ${visible(question.reason)} (rule ${question.ruleId}); until ${new Date(question.expiresAtMs).toISOString()}`),
+    dim(`  why asked  ${visible(question.reason)} (rule ${question.ruleId})${question.from === undefined ? "" : `, to be answered by ${visible(question.from)}`}; until ${new Date(question.expiresAtMs).toISOString()}`),
     ...args,
     "",
   ].join("\n");

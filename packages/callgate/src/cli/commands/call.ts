@@ -40,7 +40,8 @@ export async function callCommand(
   }, { about: [tool] });
 }
 
-async function argumentText(argument: string | undefined): Promise<string> {
+/** What a command line gives as arguments: themselves, @FILE, or - for standard input. */
+export async function argumentText(argument: string | undefined): Promise<string> {
   if (argument === undefined) return "{}";
   if (argument === "-") return await text(process.stdin);
   return argument.startsWith("@") ? await readFile(argument.slice(1), "utf8").catch(() => unreadable(argument.slice(1))) : argument;
@@ -50,7 +51,8 @@ function unreadable(file: string): never {
   throw new CallgateError("USAGE", `Cannot read the arguments from ${file}`);
 }
 
-function parseArguments(json: string): unknown {
+/** Errors: `CallgateError` USAGE. */
+export function parseArguments(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {

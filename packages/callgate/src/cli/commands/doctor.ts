@@ -66,7 +66,13 @@ async function journalFindings({ configuration }: CommandContext): Promise<reado
 }
 
 async function gateFindings(gate: Gate): Promise<readonly Finding[]> {
-  return [await checker(gate), await sandbox(gate), await clock(gate), await journal(gate), ...sources(gate)];
+  return [await checker(gate), await sandbox(gate), await clock(gate), await journal(gate), ...policy(gate), ...sources(gate)];
+}
+
+function policy({ policy: inspected }: Gate): readonly Finding[] {
+  const count = inspected.rules().length;
+  const state: Finding = inspected.mode === "observe" ? { check: "policy", state: "warning", found: "not enforced (mode observe): every call is allowed", fix: 'set policy.mode to "enforce", or leave it out' } : { check: "policy", state: "ok", found: count === 0 ? "no rules: reads are allowed, everything else asks" : counted(count, "rule") };
+  return [state, ...inspected.findings().map(({ ruleId, message, severity }): Finding => ({ check: `policy ${ruleId}`, state: severity === "error" ? "failed" : "warning", found: message, fix: "mend the rule; callgate policy check shows its place" }))];
 }
 
 async function checker(gate: Gate): Promise<Finding> {
@@ -109,6 +115,6 @@ function sources(gate: Gate): readonly Finding[] {
       ? { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` }
       : { check, state: "failed", found: problemOf(view.namespace) ?? ("reason" in view.state ? view.state.reason : view.state.kind), fix: `check the entry "${view.namespace}" in the configuration, or set "disabled": true there` };
   });
-  const problems = gate.problems.filter((problem) => !told.has(problem.replace(/^[^:]*: /, ""))).map((found): Finding => ({ check: "catalog", state: "warning", found }));
+  const problems = gate.problems.filter((problem) => !told.has(problem.replace(/^[^:]*: /, "")) && !/^(?:The policy|Policy) /.test(problem)).map((found): Finding => ({ check: "catalog", state: "warning", found }));
   return namespaces.length + problems.length > 0 ? [...findings, ...problems] : [{ check: "sources", state: "warning", found: "none configured", fix: "callgate init writes an example; mcpServers in the configuration takes any MCP server" }];
 }

@@ -101,6 +101,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "call-issued":
       return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
     case "call-decided":
+      if (entry.unobserved !== undefined) return [`${at} #${entry.seq} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
       return [`${at} #${entry.seq} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
     case "call-ended":

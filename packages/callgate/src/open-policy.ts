@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { CallgateError } from "@callgate/contract";
+import type { Policy, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
+import { createDefaultPolicy } from "@callgate/runtime/broker";
+import type { PolicyFile, PolicyRule } from "@callgate/policy-cedar";
+import type { CallgateConfig } from "./config/load-config.ts";
+
+/**
+ * The policy a configuration describes. Without rules it is the default, and Cedar, a tenth of a second of start-up, is not
+ * loaded.
+ *
+ * Errors: `CallgateError` CONFIG_INVALID.
+ */
+export async function openPolicy({ rules = [], policy = {} }: Pick<CallgateConfig, "rules" | "policy">, folder: string): Promise<Policy> {
+  const files = policyFiles(policy.files ?? [], folder);
+  const mode = policy.mode ?? "enforce";
+  if (rules.length === 0 && files.length === 0 && mode === "enforce") return createDefaultPolicy();
+  const { createCedarPolicy } = await import("@callgate/policy-cedar");
+  return createCedarPolicy({ rules: rules as readonly PolicyRule[], files, mode });
+}
+
+/** A pattern that matches nothing is a mistake: the denials in the files it means would be missing without a word. */
+function policyFiles(patterns: readonly string[], folder: string): readonly PolicyFile[] {
+  const names = patterns.flatMap((pattern) => {
+    const found = globSync(pattern, { cwd: folder }).sort();
+    if (found.length === 0) throw new CallgateError("CONFIG_INVALID", `policy.files: "${pattern}" names no file in ${folder}`);
+    return found;
+  });
+  return [...new Set(names)].map((name) => ({ name: name.replaceAll("\\", "/"), text: readText(resolve(folder, name)) }));
+}
+
+function readText(path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch (cause) {
+    throw new CallgateError("CONFIG_INVALID", `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** What is around the programs of a configuration, as a policy about runs sees it. The embedded sandbox has nothing but tools. */
+export function surroundingsOf({ sandbox = {}, python = {}, node = {} }: Pick<CallgateConfig, "sandbox" | "python" | "node">): (driver: SandboxDriver, language: ProgramLanguage) => RunSurroundings {
+  return ({ name }, language) => {
+    if (name === "quickjs") return { launcher: name, mounts: [], network: [], packages: [] };
+    const packages = language === "python" ? python.modules : language === "typescript" || language === "javascript" || language === "node" ? node.packages : undefined;
+    return { launcher: name, mounts: (sandbox.mounts ?? []).map(({ mode, guest }) => `${mode}:${guest}`), network: sandbox.network?.allow ?? [], packages: packages ?? [] };
+  };
+}
