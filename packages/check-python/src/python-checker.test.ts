@@ -123,6 +123,11 @@ def price(cents: int, *, currency: str = "EUR") -> Price:
     expect(report).toMatchObject({ kind: "ok", diagnostics: [], reach: { tools: [], effects: [] } });
   });
 
+  test("a module of functions: a number that may well be whole is a warning", async () => {
+    const report = await checkFunctions("import json\nfrom helpers import add\nn: float = json.loads('5')\nadd(n)");
+    expect([report.kind, report.diagnostics.map(({ severity, code, line, column }) => [severity, code, line, column])]).toEqual(["ok", [["warning", "reportArgumentType", 4, 5]]]);
+  });
+
   test.each([
     ["a misspelt function", "from helpers import ad\nad(1)", "error reportAttributeAccessIssue 1:21 There is no ad in helpers; did you mean add?"],
     ["a misspelt function of the module", "import helpers as h\n\nh.lter('x')", "error reportAttributeAccessIssue 3:3 There is no lter in helpers; did you mean later?"],

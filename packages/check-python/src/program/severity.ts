@@ -28,10 +28,11 @@ export function severityOf({ code, message }: PyrightFinding, subject: Subject):
 }
 
 /**
- * A text whose type was widened on the way may well be one of the words, and a value that may be None may well be there:
- * the tool's schema judges it before anything happens.
+ * A text whose type was widened on the way may well be one of the words, a number of JSON may well be whole, and a value
+ * that may be None may well be there: the tool's schema, or the function, judges it.
  */
 function isWidened(message: string): boolean {
   const [given = ""] = /^Argument of type "(.*?)" cannot/.exec(message)?.slice(1) ?? [];
+  if (given === "float" && message.includes('"float" is not assignable to "int"')) return true;
   return (/^(?:str|int|float)$/.test(given) && /is not assignable to type "Literal\[/.test(message)) || (given.includes("None") && given !== "None");
 }

@@ -32,6 +32,18 @@ describe.skipIf(probe.kind !== "ready")(`createBubblewrapLauncher${probe.kind ==
     expect(processesNamed(mark)).toEqual([]);
   });
 
+  test("launchers of one process, one after the other and at once, do not disturb each other", { timeout: 120_000 }, async () => {
+    const ends: unknown[] = [];
+    for (let round = 0; round < 6; round++) {
+      ends.push(...(await Promise.all(Array.from({ length: 4 }, async () => {
+        const guest = createBubblewrapLauncher().launch({ command: ["/bin/sh", "-c", "exit 5"], environment: {}, bounds, mounts: [] });
+        for (const stream of [guest.stdout, guest.stderr, guest.frames]) stream.resume();
+        return (await guest.exited).code;
+      }))));
+    }
+    expect(ends).toEqual(Array.from({ length: 24 }, () => 5));
+  });
+
   test("a guest that ended by itself has taken with it what it left in the background", { timeout: 120_000 }, async () => {
     const left: string[] = [];
     for (let round = 0; round < 15; round++) {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { chownSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
@@ -43,7 +44,6 @@ interface Host {
   readonly groups: ControlGroups | undefined;
   /** Whom guests run as on the host, where we are root: root itself would leave /proc/sys writable inside. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
-  count: number;
 }
 
 /** Room in a control group for what is not the program's data: the interpreter's code, its files, page tables. */
@@ -91,7 +91,6 @@ function openHost(): Host {
     files: { seccomp: createUnnamedFile(seccompFilter(architecture)), passwd: createUnnamedFile(accountFiles.passwd), group: createUnnamedFile(accountFiles.group) },
     groups: findControlGroups(),
     user: guestUser(),
-    count: 0,
   };
 }
 
@@ -173,8 +172,8 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
 }
 
 function createGroup(host: Host, { bounds }: LaunchSpec): ControlGroup | undefined {
-  host.count += 1;
-  return host.groups?.create(`${groupPrefix}${process.pid}-${host.count}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 10 });
+  // Names of no two launchers of a process may be the same: what ended of one would take the group of the other away.
+  return host.groups?.create(`${groupPrefix}${process.pid}-${randomUUID()}`, { memoryMiB: bounds.memoryMiB + bounds.workspaceMiB + groupSlackMiB, processes: bounds.processes + 10 });
 }
 
 async function joined(group: ControlGroup | undefined, { pid }: ChildProcess): Promise<void> {
