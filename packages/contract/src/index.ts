@@ -47,6 +47,7 @@ export { SourceReturn } from "./source.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
 export { defaultValueBounds, encodeValue, encodeValueOnce, ValueError } from "./value-codec.ts";
 export { decodeValue } from "./decode-value.ts";
+export { duplicateKey } from "./duplicate-key.ts";
 export type {
   GuestBuiltin,
   GuestCall,

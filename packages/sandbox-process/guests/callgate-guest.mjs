@@ -21,6 +21,7 @@ const TAG = "$cg";
 const MAX_DEPTH = 200;
 const MAX_DIGITS = 100_000;
 const MAX_MESSAGE = 16_384;
+const MAX_NAME = 200;
 const { parse, stringify } = JSON;
 const require = createRequire(join(process.cwd(), PROGRAM));
 
@@ -523,8 +524,8 @@ function valueFrame(value) {
 function errorFrame(thrown) {
   if (!(thrown instanceof Error) && !types.isNativeError(thrown)) return [{ k: "threw", error: { name: "NonError", message: inspect(thrown).slice(0, MAX_MESSAGE), ...detailsOf(thrown) } }];
   if (thrown.message === "Array buffer allocation failed" || thrown.code === "ERR_MEMORY_ALLOCATION_FAILED") return [{ k: "limit", limit: "memoryMiB" }];
-  const told = { name: String(thrown.name).slice(0, 200), message: String(thrown.message).slice(0, MAX_MESSAGE) };
-  for (const [field, type] of [["code", "string"], ["tool", "string"], ["retryable", "boolean"]]) if (typeof thrown[field] === type) told[field] = thrown[field];
+  const told = { name: String(thrown.name).slice(0, MAX_NAME), message: String(thrown.message).slice(0, MAX_MESSAGE) };
+  for (const [field, type] of [["code", "string"], ["tool", "string"], ["retryable", "boolean"]]) if (typeof thrown[field] === type) told[field] = type === "string" ? thrown[field].slice(0, MAX_NAME) : thrown[field];
   // The program's own lines only: of a stack, the first place in it.
   const place = /program\.js:(\d+)(?::(\d+))?/.exec(String(thrown.stack));
   if (place !== null) Object.assign(told, { line: Number(place[1]), column: Number(place[2] ?? 1) });

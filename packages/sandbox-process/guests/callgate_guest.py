@@ -32,6 +32,7 @@ SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 200
 MAX_DIGITS = 100_000
 MAX_MESSAGE = 16_384
+MAX_NAME = 200
 MAIN_THREAD = threading.get_ident()
 
 
@@ -841,9 +842,9 @@ def end_of_error(error):
         return frame({"k": "limit", "limit": "memoryMiB"})
     if isinstance(error, Stalled):
         return frame({"k": "stalled"})
-    told = {"name": type(error).__name__, "message": _message(error)}
+    told = {"name": type(error).__name__[:MAX_NAME], "message": _message(error)}
     if isinstance(error, ToolError):
-        told.update(name="ToolError", code=error.code, tool=error.tool, retryable=bool(error.retryable))
+        told.update(name="ToolError", code=str(error.code)[:MAX_NAME], tool=str(error.tool)[:MAX_NAME], retryable=bool(error.retryable))
     details = getattr(error, "details", None)
     own = [entry for entry in traceback.extract_tb(error.__traceback__) if _place.is_own(entry.filename)]
     here = [entry for entry in own if entry.filename == _place.file]

@@ -1,6 +1,5 @@
-import { decodeValue, ValueError } from "@callgate/contract";
+import { decodeValue, duplicateKey, ValueError } from "@callgate/contract";
 import type { Digest } from "@callgate/contract";
-import { duplicateKey } from "../lib/duplicate-key.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CallScope, Ended, FrozenArguments } from "./call.ts";
 import { ended } from "./ended.ts";

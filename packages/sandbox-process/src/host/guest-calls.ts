@@ -1,4 +1,4 @@
-import { decodeValue, encodeValue } from "@callgate/contract";
+import { decodeValue, duplicateKey, encodeValue } from "@callgate/contract";
 import type { GuestCall, GuestCompletion, RunLimits, WireValue } from "@callgate/contract";
 import type { GuestFrame } from "../frames/guest-frame.ts";
 
@@ -55,13 +55,14 @@ export function createGuestCalls(limits: RunLimits, first = 0): GuestCalls {
 }
 
 /**
- * Arguments as the codec writes them. A hostile guest may send any text: twice the same key, spaces, another depth. What
- * is validated, approved and performed must be one text that reads one way.
+ * Arguments as the codec writes them. A hostile guest may send any text: spaces, another depth, the same key twice, which
+ * has no one meaning and is refused. What is validated, approved and performed must be one text that reads one way.
  */
 function plainCopy(args: WireValue, maxBytes: number): WireValue | string {
   if (Buffer.byteLength(args.json) > maxBytes) return `arguments over ${maxBytes} bytes were sent`;
   try {
-    return encodeValue(decodeValue(args));
+    const copy = encodeValue(decodeValue(args));
+    return duplicateKey(args.json) === undefined ? copy : "arguments came that name a key twice";
   } catch {
     return "arguments came that no encoder writes";
   }
