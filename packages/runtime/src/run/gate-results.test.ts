@@ -133,7 +133,7 @@ describe("results of a gate", () => {
     });
     const own = await createTestGate([...tools, { name: "break_it", handler: () => { broken = true; return true; } }], { wrapJournal: failing });
     const result = await own.gate.run("const a = await tools.t.break_it({}); const b = await tools.t.echo({ b: 1 }); try { const c = await tools.t.write({}); return c } catch (error: any) { return { a, b, code: error.code, message: error.message } }");
-    expect(result).toMatchObject({ status: "completed", value: { value: { a: true, b: { b: 1 }, code: "INTERNAL", message: expect.stringContaining("was not called") as string } } });
+    expect(result).toMatchObject({ status: "completed", value: { value: { a: true, b: { b: 1 }, code: "JOURNAL_UNAVAILABLE", message: expect.stringContaining("was not called") as string } } });
     expect(result.notices.join()).toContain("journal");
     expect(own.events.some(({ kind }) => kind === "journal-degraded")).toBe(true);
     broken = false;

@@ -156,9 +156,9 @@ class Block implements SessionBlock {
 
   #interrupt(): void {
     const guest = this.#guest;
-    if (this.#isDecided || guest === undefined) return;
+    if (this.#isDecided) return;
     this.#isWanted = true;
-    if (!this.#hasBegun) return;
+    if (guest === undefined || !this.#hasBegun) return;
     const { kind, signalsMs = [0] } = guest.language;
     if (kind === "framed") guest.send({ k: "interrupt", block: this.#number });
     for (const delayMs of signalsMs) {

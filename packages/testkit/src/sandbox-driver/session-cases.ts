@@ -107,7 +107,7 @@ export const sessionCases: readonly DriverCase[] = [
     }),
   ),
   withSession({
-    name: "session: an interrupt at once counts, whether the block has begun or not, and is not the next one's",
+    name: "session: an interrupt at once counts, whether the block has begun, is about to, or waits in the queue, and is not the next one's",
     programs: ["define", "dawdle", "recall"],
     async run(world) {
       await startBlock(world, "define").ended;
@@ -119,6 +119,10 @@ export const sessionCases: readonly DriverCase[] = [
         deepStrictEqual([(await run.ended).kind, await run.block.stateKept], ["threw", true]);
         deepStrictEqual(await recalled(world), "x is 41\nkept");
       }
+      const [first, queued] = [startBlock(world, "recall"), startBlock(world, "dawdle")];
+      queued.block.interrupt();
+      deepStrictEqual([(await first.ended).kind, (await queued.ended).kind, await queued.block.stateKept], ["returned", "threw", true]);
+      deepStrictEqual(await recalled(world), "x is 41\nkept");
     },
   }),
   withSession({
