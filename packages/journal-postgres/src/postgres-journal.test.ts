@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       expect(await journal.claimEnded("acme", "r1", { leaseMs: 1_000 })).toMatchObject({ kind: "claimed", lease: { epoch: 2 } });
       await journal.release(leaseOf("r1", 2));
       expect(await journal.prune({ olderThanMs: Date.now() })).toMatchObject({ runs: 1 });
-      expect(await journal.reserveEffect(lease, { tenant: "acme", idempotencyKey: "key", seq: 0, callId: "c9", argsDigest: "sha256:a" })).toMatchObject({ kind: "taken", effect: { isPruned: true } });
+      expect(await journal.reserveEffect(lease, { tenant: "acme", idempotencyKey: "key", seq: 0, callId: "c9", argsDigest: "sha256:a" })).toMatchObject({ kind: "taken", effect: { runId: "r1", effectStatus: "unknown" } });
     });
 
     test("the server's clock counts: a machine whose clock is an hour ahead or behind takes no run early and keeps its own", async () => {
