@@ -25,7 +25,7 @@ export function keeperScript({ whenGone, atEnd }: KeeperSteps): string {
   return [
     // What the shell itself says of signals goes nowhere; what the program says goes where it went.
     `read -r go <&${aliveDescriptor} || exit 125; exec 0<&2 2>/dev/null; gone=; trap gone=1 USR1; trap : INT PIPE; me=$$`,
-    `{ read -r go; kill -USR1 $me; while :; do kids=; read -r kids </proc/$me/task/$me/children; watch="\${kids%% *}"; program="\${kids#"$watch"}"; ${whenGone}; sleep 0.02; done; } <&${aliveDescriptor} >/dev/null &`,
+    `{ read -r go; kill -USR1 $me; while kill -0 $me; do kids=; read -r kids </proc/$me/task/$me/children; watch="\${kids%% *}"; program="\${kids#"$watch"}"; ${whenGone}; sleep 0.02; done; } <&${aliveDescriptor} >/dev/null &`,
     `watch=$!; "$@" 2>&0 0</dev/null ${aliveDescriptor}<&-; code=$?; kill -KILL $watch; wait $watch; ${atEnd}; exit $code`,
   ].join("\n");
 }
