@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, Journal, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
 import type { EffectHolder, Effects } from "./effects.ts";
 import { notFoundError } from "./fence.ts";
 import { createHeldLeases } from "./held-leases.ts";
@@ -30,6 +30,7 @@ export interface Recorder {
   release(lease: RunLease): Promise<void>;
   signal(run: { readonly tenant: string; readonly runId: string }, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
   reserve(lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined>;
+  settle: Journal["settleEffect"];
   /** Resolves once what is being prepared now is in the queue. Undefined: nothing is. */
   queued(): Promise<void> | undefined;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
@@ -108,6 +109,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     ...outside(seams, held),
     watch: held.watch,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
+    settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
     queued: () => order.idle(),
     async close() {
       held.stop();

@@ -68,7 +68,8 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const writer = createRunWriter(database, keys);
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.reset(), ending: () => writer.flush() });
   const owners = createOwners(database, clock);
-  const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
+  const runs = createRunReader(database, { keys, owners });
+  const entries = createEntryReader(database, { keys, blobs });
   const now = (): number => clock.now();
   const [signals, effects] = [createSignals(database, { keys, now }), createEffects(database, { writer, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects };
@@ -108,7 +109,6 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
     ...durable({ recorder, entries }, { guard, read }),
-    settleEffect: (of, effectStatus) => guard(`Cannot settle call ${of.callId}`, () => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => effects.settle(of, effectStatus))),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
@@ -135,7 +135,7 @@ interface Access {
 function durable(
   { recorder, entries }: { readonly recorder: Recorder; readonly entries: EntryReader },
   { guard, read }: Access,
-): Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect"> {
+): Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
   return {
     watch: recorder.watch,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
@@ -149,6 +149,7 @@ function durable(
         return { kind, signal: kind === "kept" ? signal : await entries.readSignal(tenant, runId, position) };
       }),
     readSignals: (tenant, runId, options) => read(() => entries.readSignals(tenant, runId, options?.clear ?? false)),
+    settleEffect: (of, effectStatus) => guard(`Cannot settle call ${of.callId}`, () => recorder.settle(of, effectStatus)),
     reserveEffect: (lease, claim) =>
       guard(`Cannot take the key of a write of run ${lease.runId}`, async () => {
         const holder = await recorder.reserve(lease, claim);

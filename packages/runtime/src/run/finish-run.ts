@@ -98,20 +98,12 @@ async function storeFiles({ seams, principal, notices }: RunScope, files: Execut
 /** Ends a run that never executed: refused by the check or by a person, or cancelled meanwhile. Without `scope.log` begun, nothing is recorded. */
 export async function rejectRun(scope: RunScope, request: RunRequest, report: CheckReport | RefusedReview | { readonly kind: "cancelled"; readonly why?: string }): Promise<RunResult> {
   const draft: RunDraft = {
-    runId: scope.runId,
+    ...unexecuted(scope, request),
     status: statusOf(report.kind),
     ...(report.kind === "ok" ? { form: report.form } : {}),
     ...(report.kind === "cancelled" ? { error: { code: "CANCELLED", message: report.why ?? "The run was cancelled before the program was checked; it did not run.", retryable: true } } : {}),
     ...(report.kind === "refused" ? { error: report.error } : {}),
-    text: [],
-    console: [],
-    consoleDroppedBytes: 0,
-    diagnostics: report.kind === "cancelled" ? [] : report.diagnostics,
-    repairs: report.kind === "cancelled" ? [] : report.repairs,
-    calls: [],
-    artifacts: [],
-    notices: scope.notices.all,
-    durationMs: scope.seams.clock.monotonic() - request.startedMs,
+    ...(report.kind === "cancelled" ? {} : { diagnostics: report.diagnostics, repairs: report.repairs }),
   };
   return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter() });
 }
@@ -120,21 +112,13 @@ export async function rejectRun(scope: RunScope, request: RunRequest, report: Ch
 export async function suspendUnchecked(scope: RunScope, request: RunRequest, suspension: Suspension): Promise<RunResult> {
   if (scope.fence.signal.aborted) scope.notices.add(lostNotice(scope.runId));
   else for (const notice of waitsText(scope.runId, suspension.waits)) scope.notices.add(notice);
-  const draft: RunDraft = {
-    runId: scope.runId,
-    status: scope.fence.signal.aborted ? "running" : "suspended",
-    text: [],
-    console: [],
-    consoleDroppedBytes: 0,
-    diagnostics: [],
-    repairs: [],
-    calls: [],
-    artifacts: [],
-    waits: suspension.waits,
-    notices: scope.notices.all,
-    durationMs: scope.seams.clock.monotonic() - request.startedMs,
-  };
+  const draft: RunDraft = { ...unexecuted(scope, request), status: scope.fence.signal.aborted ? "running" : "suspended", waits: suspension.waits };
   return await shapeAndRecord(scope, request, { draft, known: undefined, kept: createKeptValues(scope), meter: createTokenMeter(), suspension });
+}
+
+/** What there is to tell of a run whose program was not executed. */
+function unexecuted({ runId, seams, notices }: RunScope, { startedMs }: RunRequest): Omit<RunDraft, "status"> {
+  return { runId, text: [], console: [], consoleDroppedBytes: 0, diagnostics: [], repairs: [], calls: [], artifacts: [], notices: notices.all, durationMs: seams.clock.monotonic() - startedMs };
 }
 
 type RefusedReview = Pick<CheckReport, "diagnostics" | "repairs"> & { readonly kind: "refused"; readonly error: RunError };

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { GatePolicy, Policy, PolicyExplanation, PolicyFinding, Principal, SandboxDriver } from "@callgate/contract";
 import type { Catalog } from "../catalog/catalog.ts";
+import { runOf } from "./call-ids.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { readDecidedCalls } from "./decided-calls.ts";
 import type { DecidedCall } from "./decided-calls.ts";
@@ -43,8 +44,7 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
       return policy.decideRun({ principal: asker, language, lane, runId: "", atMs: seams.clock.now(), ...seams.surroundingsOf(driverFor(drivers, language), language), ...given });
     },
     async explainCall(callId, { principal: asker = principal } = {}) {
-      const runId = callId.slice(0, Math.max(0, callId.lastIndexOf(".")));
-      const run = await seams.journal.readRun(asker.tenant, runId);
+      const run = await seams.journal.readRun(asker.tenant, runOf(callId));
       const call = run === undefined ? undefined : (await readDecidedCalls(seams.journal, run)).find((one) => one.callId === callId);
       if (call === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no call ${callId} on record; callgate runs show RUN lists the calls of a run, #3 of it is RUN.3`, { details: { callId } });
       return { tool: call.tool, principal: call.principal, recorded: call.decided, explanation: explainAgain(call, explain) };

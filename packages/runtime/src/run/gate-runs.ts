@@ -1,5 +1,6 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
 import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import { runOf, seqOf } from "./call-ids.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
@@ -127,15 +128,6 @@ function notFound(runId: string, { user, tenant }: Pick<Principal, "user" | "ten
 
 function notInDoubt(callId: string, known: EffectStatus | undefined): CallgateError {
   return new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${known ?? "that of no call on record"}`, { details: { callId } });
-}
-
-/** `run_...` of `run_....3` */
-function runOf(callId: string): string {
-  return callId.slice(0, Math.max(0, callId.lastIndexOf(".")));
-}
-
-function seqOf(callId: string): number {
-  return Number(callId.slice(callId.lastIndexOf(".") + 1));
 }
 
 /** What is known of a call's effect, and how often it was settled before. */

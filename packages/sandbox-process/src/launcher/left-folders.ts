@@ -13,7 +13,8 @@ export function removeLeftFolders(prefix: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is such a process, of whatever user. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (fault) {

@@ -10,6 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
 import type { GuestExit, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
+import { isAlive } from "../left-folders.ts";
 import { processTree, useOf } from "../process-tree.ts";
 import { keeperOf, keeperScript } from "../keeper.ts";
 import type { Keeper } from "../keeper.ts";
@@ -105,10 +106,6 @@ function findTools(): Tools | string {
   if (bwrap === undefined) return "bwrap";
   if (unshare === undefined) return "unshare";
   return prlimit === undefined ? "prlimit" : { bwrap, unshare, prlimit, shell: find("bash") ?? "/bin/sh" };
-}
-
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`);
 }
 
 async function probe(hostOf: () => Host, launch: (spec: LaunchSpec) => LaunchedGuest): Promise<LauncherProbe> {
