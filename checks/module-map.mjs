@@ -23,15 +23,16 @@ export const modules = {
   "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions", imports: ["contract", "runtime/lib"] },
   "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },
   "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events", imports: ["contract", "runtime/lib"] },
+  "runtime/limits": { path: "packages/runtime/src/limits", does: "how often, how many at once and how much callers may call", imports: ["contract", "runtime/lib"] },
   "runtime/broker": {
     path: "packages/runtime/src/broker",
     does: "THE door: the only code that runs a tool",
-    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval"],
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval", "runtime/limits"],
   },
   "runtime/run": {
     path: "packages/runtime/src/run",
     does: "one execution of one program: check, drive, settle, replay",
-    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/secrets"],
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets"],
   },
   "runtime/executor": { path: "packages/runtime/src/executor", does: "code blocks as runs of a gate: found in Markdown, kept as files, their output and exit codes", imports: ["contract", "runtime/check", "runtime/result"] },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },
@@ -42,12 +43,13 @@ export const modules = {
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
+  redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits", imports: ["contract"] },
   "policy-cedar": { path: "packages/policy-cedar/src", does: "rules and Cedar policies: what they compile to, the schema, which of them a decision looks at", imports: ["contract", "runtime doors"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "policy-cedar"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "redis", "policy-cedar"],
   },
 };
 

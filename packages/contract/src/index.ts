@@ -12,6 +12,7 @@ export type { CallgateErrorCode } from "./callgate-error.ts";
 export { callgateErrorCodes, CallgateError } from "./callgate-error.ts";
 export type { LimitName, RunLimits } from "./limits.ts";
 export { defaultLimits } from "./limits.ts";
+export type { ConcurrencyLimit, LimitRule, LimitScope, RateAnswer, RateLimit, RateStore } from "./call-limits.ts";
 export type {
   CacheSpec,
   CostSpec,

@@ -6,6 +6,8 @@ export { memoryBlobs } from "./memory-blobs.ts";
 export { testPolicy } from "./test-policy.ts";
 export type { MemoryBlobs } from "./memory-blobs.ts";
 export { makeOwnedFolder, unmountBelow } from "./owned-folder.ts";
+export { missingRedis, startRedis } from "./private-redis.ts";
+export type { PrivateRedis } from "./private-redis.ts";
 export { processesNamed } from "./processes-named.ts";
 export { readSecurityCases, securityCasesUrl } from "./security-cases.ts";
 export type { SecurityCase } from "./security-cases.ts";

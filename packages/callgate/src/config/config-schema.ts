@@ -49,6 +49,27 @@ const limits = z.strictObject({
   resultBytes: z.int().positive().optional(),
 });
 
+const scopes = z.array(z.enum(["tenant", "user", "agent", "task", "run", "source", "tool"]));
+
+/** Which calls a limit counts. */
+const counted = {
+  id: z.string().regex(/^[\w-]{1,64}$/, "must be letters, digits, - or _").describe("Names it in errors and lists"),
+  tools: z.union([z.string(), z.array(z.string()).min(1)]).optional().describe('Patterns over qualified names, such as "crm.*". Default: every tool'),
+  per: scopes.optional().describe("What a count is kept apart for. Default: one for all"),
+};
+
+const rateLimit = z.strictObject({
+  ...counted,
+  calls: z.int().positive().max(1e9).describe("Attempts in one window"),
+  windowSeconds: z.int().positive().max(86_400).describe("The window begins with its first call"),
+});
+
+const concurrencyLimit = z.strictObject({
+  ...counted,
+  calls: z.int().positive().max(1e6).describe("Calls under way at once in this process; others wait"),
+  maxWaitMs: z.int().min(0).max(86_400_000).optional().describe("How long a call waits for its turn at most. Default: as long as it takes"),
+});
+
 const container = z.strictObject({
   image: z
     .union([z.string(), z.record(z.string(), z.string())])
@@ -143,6 +164,13 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("Cedar policies, and whether they are enforced; see docs/guide/policy.md"),
   limits: limits.optional().describe("Bounds of every run"),
+  rateLimits: z.array(rateLimit).optional().describe("How often tools may be called; see docs/guide/limits.md"),
+  concurrencyLimits: z.array(concurrencyLimit).optional().describe("How many calls may be under way at once"),
+  redis: z
+    .string()
+    .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")
+    .optional()
+    .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there. Default: each process counts its own"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   check: z
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })

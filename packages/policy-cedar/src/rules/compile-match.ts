@@ -2,7 +2,7 @@ import type { Expr } from "@cedar-policy/cedar-wasm/nodejs";
 import { all, any, attribute, contains, entity, equals, globTest, isEmpty, isInAny, not, value, variable } from "../cedar/expression.ts";
 import { compileValueTests } from "./compile-value-tests.ts";
 import type { Fail } from "./compile-value-tests.ts";
-import { qualifiedGlob, segmentProblem } from "./name-glob.ts";
+import { qualifiedGlob, segmentProblem } from "@callgate/runtime/broker";
 import type { RuleMatch } from "./rule-shape.ts";
 
 const principal = variable("principal");

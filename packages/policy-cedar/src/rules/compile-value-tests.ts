@@ -1,7 +1,7 @@
 import type { Expr } from "@cedar-policy/cedar-wasm/nodejs";
 import { exactDecimal } from "../cedar/decimal.ts";
 import { all, any, attribute, call, contains, equals, globTest, has, not, value } from "../cedar/expression.ts";
-import { questionProblem } from "./name-glob.ts";
+import { questionProblem } from "@callgate/runtime/broker";
 import type { RuleMatch, ValueTest } from "./rule-shape.ts";
 
 export type Fail = (key: string, problem: string) => Error;

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Clause, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import { attribute, isTrue, variable } from "../cedar/expression.ts";
 import { compileMatch } from "./compile-match.ts";
-import { qualifiedGlob, segmentProblem } from "./name-glob.ts";
+import { qualifiedGlob, segmentProblem } from "@callgate/runtime/broker";
 import { callKeys, comparisonKeys, matchKeys, ruleKeys, ruleShape, runKeys } from "./rule-shape.ts";
 import type { RuleAbout, RuleMatch } from "./rule-shape.ts";
 

@@ -16,6 +16,7 @@ import { faulted } from "./faulted.ts";
 import { finish, recordLate } from "./finish.ts";
 import { recordIntent } from "./intent.ts";
 import { isEnded, isParked } from "./is-ended.ts";
+import { limit } from "./limit.ts";
 import { announce, endEarly, makeReady } from "./open-call.ts";
 import type { OpenedCall } from "./open-call.ts";
 import { perform } from "./perform.ts";
@@ -53,7 +54,7 @@ interface Memory {
 
 export function createBroker(given: BrokerSeams): Broker {
   const seams: BrokerSeams = { ...given, newId: (prefix) => given.newId(prefix), emit: quietly(given.emit.bind(given)), ...(given.log === undefined ? {} : { log: quietly(given.log.bind(given)) }) };
-  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots(), stops: createSharedStops() };
+  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots(seams.limits), stops: createSharedStops() };
   const { stops } = memory;
   const underWay = new Set<Promise<PerformedCall | ParkedCall>>();
 
@@ -116,8 +117,9 @@ interface Journey {
  * The stages, from top to bottom. `announce` has resolved the tool and taken the one snapshot of the arguments.
  *
  * Policy decides before the precheck runs, so that a denied caller reaches no code of the tool and learns nothing about
- * its records; a person is asked after it, so that nobody is asked about a call that cannot succeed. A slot of the tool
- * is taken last: nobody holds one while a person thinks.
+ * its records; a person is asked after it, so that nobody is asked about a call that cannot succeed. Limits count between
+ * the two: what is over one reaches no code either, and uses up no answer. A slot of the tool is taken last: nobody holds
+ * one while a person thinks.
  *
  * A call of an earlier stretch of its run passes them again up to where its record ends. One that may have taken place
  * goes to `recover` instead.
@@ -138,6 +140,10 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
 
   const decision = decide(call, authorise(call), memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
+
+  const limited = limit(call);
+  const over = limited === undefined ? undefined : await limited;
+  if (over !== undefined) return over;
 
   const impossible = call.tool.tool.precheck === undefined || call.request.undo !== undefined ? undefined : await precheck(call);
   if (impossible !== undefined) return impossible;

@@ -23,6 +23,7 @@ import type {
   WireValue,
 } from "@callgate/contract";
 import type { Stop } from "../lib/stop.ts";
+import type { CallLimits } from "../limits/call-limits.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
@@ -70,6 +71,8 @@ export interface BrokerSeams {
   readonly clock: Clock;
   /** How long a run stays ours without a sign of life. */
   readonly leaseMs: number;
+  /** Default: none. */
+  readonly limits?: CallLimits | undefined;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
   newId(prefix: string): string;
   emit(event: GateEvent): void;

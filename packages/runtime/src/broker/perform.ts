@@ -6,6 +6,7 @@ import type { Inner } from "../lib/stop.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
+import { mayTryAgain } from "./limit.ts";
 import { storeArtifact } from "./store-artifact.ts";
 import { readThrown } from "./thrown.ts";
 import type { Thrown } from "./thrown.ts";
@@ -44,6 +45,7 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
     if (call.effect !== "read" && thrown?.notApplied !== true) doubt = "unknown";
     if (!mayRetry(call, { end, thrown, attempt })) return failed(call, { end, thrown, doubt, attempts: attempt });
     await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: backoffMs(call.tool.tool.retry, attempt, call.key.value), stop: call.stop });
+    if (!call.stop.aborted && !(await mayTryAgain(call))) return failed(call, { end, thrown, doubt, attempts: attempt });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
 import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
+import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { LazyTokenCounter } from "../result/token-counter.ts";
@@ -45,6 +46,8 @@ export interface GateOptions {
   readonly surroundingsOf?: (driver: SandboxDriver, language: ProgramLanguage) => RunSurroundings;
   readonly approver: Approver;
   readonly redactor: Redactor;
+  /** Rate limits and what else holds calls (docs/guide/limits.md). The gate closes its store. Default: none. */
+  readonly callLimits?: CallLimitOptions;
   /** Spreads runs over workers. Default: workers look through the journal. The gate closes it. */
   readonly queue?: Queue;
   /** Default: the host's. */

@@ -5,6 +5,7 @@ import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
+import { createCallLimits } from "../limits/call-limits.ts";
 import { newId, pooledRandom } from "../lib/new-id.ts";
 import { race } from "../lib/race.ts";
 import { systemClock } from "../lib/system-clock.ts";
@@ -79,7 +80,8 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   };
   const counter = options.tokenCounter ?? createLazyTokenCounter();
   const reviews = createApprovals({ approver, clock, newId: (prefix) => newId(prefix, random) });
-  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const callLimits = createCallLimits(options.callLimits ?? {});
+  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, limits: callLimits, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),

@@ -33,3 +33,25 @@ export function segmentProblem(side: string): string | undefined {
 export function questionProblem(pattern: string): string {
   return `has a "?", which stands for no character any more: name what you mean in a list, or write "${pattern.replaceAll("?", "*")}", which matches more`;
 }
+
+/** Whether a qualified name is one the pattern means. */
+export function globMatches(glob: NameGlob, name: string): boolean {
+  const dot = name.indexOf(".");
+  return dot > 0 && sideMatches(glob.namespace, name.slice(0, dot)) && sideMatches(glob.member, name.slice(dot + 1));
+}
+
+/** The parts between stars come one after the other, the first at the start and the last at the end. Linear in the text for each part. */
+function sideMatches(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  if (parts.length === 1) return pattern === text;
+  const [first = "", last = ""] = [parts[0], parts.at(-1)];
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const until = text.length - last.length;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > until) return false;
+    at = found + part.length;
+  }
+  return true;
+}

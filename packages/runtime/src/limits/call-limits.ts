@@ -1,0 +1,30 @@
+import type { ConcurrencyLimit, RateLimit, RateStore } from "@callgate/contract";
+import { assertWhole, createLimitMatcher } from "./limit-rules.ts";
+import type { LimitFacts, LimitMatch } from "./limit-rules.ts";
+import { createMemoryRateStore } from "./memory-rate-store.ts";
+import { createRates } from "./rates.ts";
+import type { Rates } from "./rates.ts";
+
+/** What holds calls, beside the bounds of their run and what their tools declare. What is left out costs nothing. */
+export interface CallLimitOptions {
+  readonly rateLimits?: readonly RateLimit[];
+  /** Where the counts of rate limits are kept. Default: in this process. */
+  readonly rateStore?: RateStore;
+  readonly concurrencyLimits?: readonly ConcurrencyLimit[];
+}
+
+export interface CallLimits {
+  readonly rates: Rates | undefined;
+  readonly concurrency: ((facts: LimitFacts) => readonly LimitMatch<ConcurrencyLimit>[]) | undefined;
+}
+
+/** Undefined where nothing is limited. Errors: `CallgateError` USAGE. */
+export function createCallLimits({ rateLimits = [], rateStore, concurrencyLimits = [] }: CallLimitOptions): CallLimits | undefined {
+  concurrencyLimits.forEach(({ calls, maxWaitMs = 0 }, index) => {
+    assertWhole(`concurrencyLimits[${index}].calls`, calls, [1, 1e6]);
+    assertWhole(`concurrencyLimits[${index}].maxWaitMs`, maxWaitMs, [0, 86_400_000]);
+  });
+  const rates = createRates(rateLimits, rateStore ?? createMemoryRateStore());
+  const concurrency = concurrencyLimits.length === 0 ? undefined : createLimitMatcher("concurrencyLimits", concurrencyLimits);
+  return rates === undefined && concurrency === undefined ? undefined : { rates, concurrency };
+}
