@@ -1,6 +1,7 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
+import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost } from "./budgets.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { ClaimOptions, EffectClaim, EffectReservation, RunHolder, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
@@ -93,7 +94,7 @@ export type JournalEntry =
   /** A question went out for the call; recorded before anyone is told. */
   | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny" }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */
@@ -222,6 +223,15 @@ export interface Journal {
    * known before: only "unknown" is changed. Undefined when no pruned run of that user has such a call.
    */
   settleEffect(of: { readonly tenant: string; readonly user: string; readonly callId: string }, effectStatus: "done" | "none"): Promise<EffectStatus | undefined>;
+  /**
+   * Takes what a call is about to use up from all these counts, or from none; at once for all users of the store, so that
+   * no count goes above its limit by what is reserved. It is spent from then on: a call that is never settled counts.
+   */
+  reserveBudgets(lease: RunLease, claim: BudgetClaim): Promise<BudgetAnswer>;
+  /** Puts what a call used up in the place of what was reserved for it, once; again, or where nothing was, it does nothing. */
+  settleBudgets(lease: RunLease, settlement: BudgetSettlement): Promise<void>;
+  /** The counts of a tenant, each budget's newest window first. Counts of a run go with it; windows over a month old with `prune`. */
+  readBudgets(tenant: string): Promise<readonly BudgetCount[]>;
   /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */
   readRun(tenant: string, runId: string): Promise<RunRecord | undefined>;
   /** `clear` also decrypts values (for replay and `read_result`). */

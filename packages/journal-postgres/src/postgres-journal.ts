@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, defaultMaxKeyAgeMs, notFoundError, recordedEffect } from "@callgate/runtime/journal-parts";
 import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
+import { readBudgets, reserveBudgets, settleBudgets } from "./budgets.ts";
 import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { reserveEffect, settleEffect } from "./effects.ts";
@@ -105,6 +106,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
     blobs,
     ...writing(parts, guard, () => housekeeper.runBegan()),
     ...reading(parts, guard),
+    ...holding(parts, guard),
     erase: (tenant, runId) =>
       guard("Cannot erase a run", async () => {
         await eraseRun(seams, { tenant, runId });
@@ -202,6 +204,15 @@ function undoing({ reads, undoClaims, held }: Parts, guard: Guard): Pick<Journal
         await undoClaims.release(lease);
         held.release(lease);
       }),
+  };
+}
+
+/** What budgets hold. */
+function holding({ seams, writes }: Parts, guard: Guard): Pick<Journal, "reserveBudgets" | "settleBudgets" | "readBudgets"> {
+  return {
+    reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => reserveBudgets(seams, lease, claim))),
+    settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => settleBudgets(seams, lease, settlement))),
+    readBudgets: (tenant) => guard("Cannot read the journal", () => readBudgets(seams, tenant)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
-import { notFoundError } from "@callgate/runtime/journal-parts";
+import { notFoundError, oldWindowMs } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
 import { outliveRuns } from "./effects.ts";
 import type { JournalTime } from "./journal-time.ts";
@@ -33,6 +33,7 @@ export async function prune(seams: PruneSeams, { olderThanMs, maxBytes, keysOlde
     const limit = await runsOverSize(seams.database, maxBytes);
     removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
   }
+  if (olderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.budget_counts where window_start_ms > 0 and window_start_ms < $1", [Math.floor(olderThanMs - oldWindowMs)]);
   if (keysOlderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.effects where pruned_at_ms < $1", [keysOlderThanMs]);
   // A blob that no run names is left alone for a day: its entry may be on its way.
   if (runs > 0) await seams.database.query("lazy", "delete from callgate.blobs b where put_at < clock_timestamp() - interval '1 day' and not exists (select 1 from callgate.blob_refs r where r.tenant = b.tenant and r.digest = b.digest)");
@@ -68,6 +69,7 @@ async function removeChunk({ database, blobs, owners, time }: PruneSeams, endedB
     const runIds = rows.map((row) => String(row["run_id"]));
     const refs = await takeRefs(query, runIds);
     await outliveRuns(query, runIds, time.given());
+    for (const table of ["budget_reservations", "budget_counts"]) await query(`delete from callgate.${table} where run_id = any ($1::text[])`, [runIds]);
     await query("delete from callgate.runs where run_id = any ($1::text[])", [runIds]);
     await query("delete from callgate.owners where closed_at_ms is not null and owner_id not in (select owner from callgate.runs where owner is not null)");
     return { runs: runIds.length, refs };

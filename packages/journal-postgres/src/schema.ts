@@ -136,4 +136,35 @@ alter table callgate.effects add column settled text;
 alter table callgate.effects add column pruned_at_ms double precision;
 create index effects_pruned on callgate.effects (pruned_at_ms) where pruned_at_ms is not null;
 `,
+  `
+-- what budgets hold; window_start_ms 0: it never begins anew; run_id: the count is of one run and goes with it
+create table callgate.budget_counts (
+  tenant text not null,
+  budget_id text not null,
+  key text not null,
+  window_start_ms bigint not null,
+  run_id text,
+  calls bigint not null,
+  bytes bigint not null,
+  duration_ms bigint not null,
+  tokens bigint not null,
+  micro_usd bigint not null,
+  primary key (tenant, budget_id, key, window_start_ms)
+);
+create index budget_counts_by_run on callgate.budget_counts (run_id) where run_id is not null;
+
+-- what calls that have not ended hold of them, an attempt a row: counted already, and so spent if nobody settles it
+create table callgate.budget_reservations (
+  tenant text not null,
+  call_id text not null,
+  number integer not null,
+  run_id text not null,
+  epoch integer not null,
+  -- JSON: the counts it is in, and how much it is
+  places text not null,
+  amounts text not null,
+  primary key (tenant, call_id, number)
+);
+create index budget_reservations_by_run on callgate.budget_reservations (run_id);
+`,
 ];

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
+import { oldWindowMs } from "./budget-counts.ts";
+import type { Budgets } from "./budgets.ts";
 import { textColumn } from "./columns.ts";
 import type { Effects } from "./effects.ts";
 import type { FileBlobs } from "./file-blobs.ts";
@@ -18,6 +20,7 @@ export interface PruneSeams {
   readonly blobs: Blobs;
   readonly owners: Owners;
   readonly effects: Effects;
+  readonly budgets: Budgets;
 }
 
 /**
@@ -39,7 +42,8 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{
     if (removed === 0) break;
     runs += removed;
   }
-  const { keysOlderThanMs } = options;
+  const { keysOlderThanMs, olderThanMs } = options;
+  if (olderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.budgets.forget(olderThanMs - oldWindowMs));
   if (keysOlderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.effects.forget(keysOlderThanMs));
   if (runs > 0) {
     await shrink(seams);
@@ -85,7 +89,7 @@ export function takeRefs(database: DatabaseSync, runId: string): readonly BlobRe
 }
 
 async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number): Promise<number> {
-  const { database, queue, owners, effects } = seams;
+  const { database, queue, owners, effects, budgets } = seams;
   // Two parts, each along an index: this is asked every so many runs, and most often finds none.
   const select = database.prepare(
     `select run_id, ended_at_ms as at_ms from runs where ended_at_ms < :before and undoing = 0
@@ -103,6 +107,7 @@ async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number
     for (const runId of runIds) {
       refs.push(...takeRefs(database, runId));
       effects.outlive(runId);
+      budgets.removeRun(runId);
       remove.run(runId);
     }
     database.exec("delete from owners where closed_at_ms is not null and owner_id not in (select owner from runs where owner is not null)");

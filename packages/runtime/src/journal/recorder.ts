@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, Journal, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { Blobs, BudgetAnswer, BudgetClaim, BudgetSettlement, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, Journal, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { Budgets } from "./budgets.ts";
 import type { EffectHolder, Effects } from "./effects.ts";
 import { notFoundError } from "./fence.ts";
 import { createHeldLeases } from "./held-leases.ts";
@@ -31,6 +32,8 @@ export interface Recorder {
   signal(run: { readonly tenant: string; readonly runId: string }, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
   reserve(lease: RunLease, claim: EffectClaim): Promise<EffectHolder | undefined>;
   settle: Journal["settleEffect"];
+  reserveBudgets(lease: RunLease, claim: BudgetClaim): Promise<BudgetAnswer>;
+  settleBudgets(lease: RunLease, settlement: BudgetSettlement): Promise<void>;
   /** Resolves once what is being prepared now is in the queue. Undefined: nothing is. */
   queued(): Promise<void> | undefined;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
@@ -45,6 +48,7 @@ export interface RecorderSeams {
   readonly undoClaims: UndoClaims;
   readonly signals: Signals;
   readonly effects: Effects;
+  readonly budgets: Budgets;
   readonly keys: RunKeys;
   readonly runs: RunReader;
   readonly blobs: Blobs;
@@ -110,6 +114,8 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     watch: held.watch,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
+    reserveBudgets: (lease, claim) => write(lease, { durability: "lazy", what: `Cannot take from the budgets of run ${lease.runId}` }, () => seams.budgets.reserve(lease, claim)),
+    settleBudgets: (lease, settlement) => write(lease, { durability: "lazy", what: `Cannot settle the budgets of run ${lease.runId}` }, () => seams.budgets.settle(lease, settlement)),
     queued: () => order.idle(),
     async close() {
       held.stop();

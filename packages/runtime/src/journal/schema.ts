@@ -5,7 +5,7 @@ export const applicationId = 0x63676a6c;
  * The schema, one migration a step, applied in order; `PRAGMA user_version` counts those applied. Never edit one that
  * was released: add the next, and keep what it writes (run/fixtures/make-snapshot.ts).
  *
- * Every row names its tenant and user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: every write is
+ * Every row names its tenant, and what is of a user that user. `runs.owner`, `epoch` and `lease_until_ms` say who drives a run: every write is
  * fenced on `epoch`, which each claim raises. `entries` is append-only; what is clear in
  * an entry is in `sealed`, under the run's key (`runs.wrapped`).
  */
@@ -350,5 +350,36 @@ drop table effects;
 alter table effects_4 rename to effects;
 create index effects_by_run on effects (run_id);
 create index effects_pruned on effects (pruned_at_ms) where pruned_at_ms is not null;
+`,
+  `
+-- what budgets hold; window_start_ms 0: it never begins anew; run_id: the count is of one run and goes with it
+create table budget_counts (
+  tenant text not null,
+  budget_id text not null,
+  key text not null,
+  window_start_ms integer not null,
+  run_id text,
+  calls integer not null,
+  bytes integer not null,
+  duration_ms integer not null,
+  tokens integer not null,
+  micro_usd integer not null,
+  primary key (tenant, budget_id, key, window_start_ms)
+) strict, without rowid;
+create index budget_counts_by_run on budget_counts (run_id) where run_id is not null;
+
+-- what calls that have not ended hold of them, an attempt a row: counted already, and so spent if nobody settles it
+create table budget_reservations (
+  tenant text not null,
+  call_id text not null,
+  number integer not null,
+  run_id text not null,
+  epoch integer not null,
+  -- JSON: the counts it is in, and how much it is
+  places text not null,
+  amounts text not null,
+  primary key (tenant, call_id, number)
+) strict, without rowid;
+create index budget_reservations_by_run on budget_reservations (run_id);
 `,
 ];

@@ -1,6 +1,8 @@
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { MasterKey } from "../secrets/master-key.ts";
+import { createBudgets } from "./budgets.ts";
+import type { Budgets } from "./budgets.ts";
 import { eraseRun } from "./erase-run.ts";
 import { createEffects, defaultMaxKeyAgeMs, recordedEffect } from "./effects.ts";
 import { defaultLeaseMs } from "./held-leases.ts";
@@ -71,11 +73,11 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const runs = createRunReader(database, { keys, owners });
   const entries = createEntryReader(database, { keys, blobs });
   const now = (): number => clock.now();
-  const [signals, effects] = [createSignals(database, { keys, now }), createEffects(database, { writer, now })];
-  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects };
+  const [signals, effects, budgets] = [createSignals(database, { keys, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now })];
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets };
   const leases = createLeases(database, { writer, keys, owners, signals, now });
   const undoClaims = createUndoClaims(database, { writer, owners, now });
-  const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
+  const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -109,6 +111,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
     ...durable({ recorder, entries }, { guard, read }),
+    ...holding({ recorder, budgets }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
@@ -155,6 +158,15 @@ function durable(
         const holder = await recorder.reserve(lease, claim);
         return holder === undefined ? { kind: "reserved" } : { kind: "taken", effect: recordedEffect(holder, await entries.readSettled(claim.tenant, holder.runId, holder.seq)) };
       }),
+  };
+}
+
+/** What budgets hold. */
+function holding({ recorder, budgets }: { readonly recorder: Recorder; readonly budgets: Budgets }, { guard, read }: Access): Pick<Journal, "reserveBudgets" | "settleBudgets" | "readBudgets"> {
+  return {
+    reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => recorder.reserveBudgets(lease, claim)),
+    settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => recorder.settleBudgets(lease, settlement)),
+    readBudgets: (tenant) => read(() => budgets.read(tenant)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Journal, JournalEntry } from "@callgate/contract";
 import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
+import { budgetSuite } from "./budget-suite.ts";
 import { effectSuite } from "./effect-suite.ts";
 import { endedSuite } from "./ended-suite.ts";
 import { startJournalProcess } from "./journal-process.ts";
@@ -46,6 +47,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     signalSuite({ setUp, openAgain });
     endedSuite({ setUp, openAgain });
     effectSuite({ setUp, openAgain });
+    budgetSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);
   });
