@@ -1,4 +1,4 @@
-import type { LimitRule } from "./call-limits.ts";
+import type { LimitRule, LimitScope } from "./call-limits.ts";
 
 /** What calls use up. Whole numbers from 0. */
 export interface Spent {
@@ -13,6 +13,8 @@ export interface Spent {
   /** Millionths of a US dollar, as tools declare (`cost.microUsdPerCall`) or report them. */
   readonly microUsd: number;
 }
+
+export const nothingSpent: Spent = { calls: 0, bytes: 0, durationMs: 0, tokens: 0, microUsd: 0 };
 
 export type BudgetUnit = keyof Spent;
 
@@ -71,4 +73,17 @@ export interface BudgetCount {
   /** When its window began, in milliseconds since the epoch. Absent: it never begins anew. */
   readonly startedAtMs?: number;
   readonly spent: Spent;
+}
+
+/** A budget as people read it: what one caller, or all, used up in its present window. */
+export interface BudgetView {
+  readonly id: string;
+  readonly per: readonly LimitScope[];
+  readonly window?: BudgetWindow;
+  readonly limits: Partial<Spent>;
+  /** Whose count it is, by the words of `per`. Empty where nobody has used it yet, or where it is one for all. */
+  readonly who: Partial<Record<LimitScope, string>>;
+  readonly spent: Spent;
+  /** When it begins anew, in milliseconds since the epoch. Absent: it never does. */
+  readonly resetsAtMs?: number;
 }

@@ -1,4 +1,5 @@
 import type { CallOutcome } from "./outcome.ts";
+import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
@@ -137,6 +138,8 @@ export interface CallResult {
   /** The value within the budget, when `ok`. */
   readonly shaped?: ShapedValue;
   readonly artifacts: RunResult["artifacts"];
+  /** Where the tool declares or reports any. */
+  readonly cost?: CallCost;
 }
 
 export interface ReadOptions extends Caller {
@@ -289,6 +292,8 @@ export interface Gate {
     /** The first answer counts; `known` says that there was one before. Must not be reachable from a model. Errors: SIGNAL_REFUSED. */
     answer(approvalId: string, answer: { readonly approved: boolean; readonly by: string; readonly reason?: string }, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean }>;
   };
+  /** How the budgets of the caller's tenant stand, over all processes and machines of the journal. Must not be reachable from a model. */
+  budgets(options?: Caller): Promise<readonly BudgetView[]>;
   /** Goes on with every run of the journal that can: suspended and due, or lost by its process. Default concurrency 8. */
   work(options?: { readonly concurrency?: number; readonly tenant?: string }): RunWorker;
   /** Every event from now on. The iteration ends when the gate closes. */

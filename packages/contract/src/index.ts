@@ -12,8 +12,8 @@ export type { CallgateErrorCode } from "./callgate-error.ts";
 export { callgateErrorCodes, CallgateError } from "./callgate-error.ts";
 export type { LimitName, RunLimits } from "./limits.ts";
 export { defaultLimits } from "./limits.ts";
-export type { Budget, BudgetAnswer, BudgetClaim, BudgetCount, BudgetCounter, BudgetSettlement, BudgetUnit, BudgetWindow, CallCost, Spent } from "./budgets.ts";
-export { budgetUnits } from "./budgets.ts";
+export type { Budget, BudgetAnswer, BudgetClaim, BudgetCount, BudgetCounter, BudgetSettlement, BudgetUnit, BudgetView, BudgetWindow, CallCost, Spent } from "./budgets.ts";
+export { budgetUnits, nothingSpent } from "./budgets.ts";
 export type { ConcurrencyLimit, LimitRule, LimitScope, RateAnswer, RateLimit, RateStore } from "./call-limits.ts";
 export type {
   CacheSpec,

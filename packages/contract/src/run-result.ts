@@ -1,4 +1,5 @@
 import type { Artifact } from "./artifact.ts";
+import type { CallCost } from "./budgets.ts";
 import type { CallError } from "./call-error.ts";
 import type { Diagnostic, ProgramForm, Repair } from "./checker.ts";
 import type { RunWait } from "./durable.ts";
@@ -26,6 +27,8 @@ export interface CallSummary {
   readonly effectStatus: EffectStatus;
   readonly durationMs: number;
   readonly error?: CallError;
+  /** Where its tool declares or reports any. */
+  readonly cost?: CallCost;
 }
 
 /** A run's failure, with the place in the model's own text. */
@@ -63,5 +66,7 @@ export interface RunResult {
   /** Things worth saying that are no error: journal degraded, calls drained after return, ... */
   readonly notices: readonly string[];
   readonly tokens: RunTokens;
+  /** What its calls cost together, where their tools declare or report any. */
+  readonly cost?: CallCost;
   readonly durationMs: number;
 }

@@ -1,4 +1,5 @@
 import type { Artifact, ArtifactInput } from "./artifact.ts";
+import type { CallCost } from "./budgets.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 
@@ -37,9 +38,12 @@ export interface CacheSpec {
   readonly ttlMs: number;
 }
 
+/** What one attempt costs at most. What it really cost, the tool may report (`ToolContext.reportCost`). */
 export interface CostSpec {
-  /** Millionths of a US dollar per call. */
-  readonly microUsdPerCall: number;
+  /** Millionths of a US dollar. */
+  readonly microUsdPerCall?: number;
+  /** Tokens of a model behind the tool. */
+  readonly tokensPerCall?: number;
 }
 
 /** Everything a tool declares, without its code. Static: read once at registration. */
@@ -92,6 +96,11 @@ export interface ToolContext {
   readonly log: ToolLogger;
   /** Reports progress. `fraction` is 0 to 1 when known. */
   progress(message: string, fraction?: number): void;
+  /**
+   * Says what the call really cost, e.g. what a model behind the tool charged. Reports of one call are added up and stand in
+   * for what the tool declares. Numbers that are not from 0 on are left out.
+   */
+  reportCost(cost: Partial<CallCost>): void;
   /** Adds a file or picture to the call's result. Resolves once it is stored. */
   attach(artifact: ArtifactInput): Promise<Artifact>;
 }

@@ -1,6 +1,7 @@
 // Door: what a driver of the journal for another database is made of. Its rows hold the same texts and bytes.
 
-export { countOf, inOrder, nothingSpent, oldWindowMs, overBudget, reservationOf, settlementOf, spentColumns, spentOf, spentValues, windowOf } from "./journal/budget-counts.ts";
+export { windowOf } from "./lib/budget-window.ts";
+export { countOf, inOrder, oldWindowMs, overBudget, reservationOf, settlementOf, spentColumns, spentOf, spentValues } from "./journal/budget-counts.ts";
 export type { CountPlace } from "./journal/budget-counts.ts";
 export { optionalNumber, textColumn } from "./journal/columns.ts";
 export type { Row } from "./journal/columns.ts";

@@ -33,7 +33,7 @@ function watched(signal: AbortSignal = AbortSignal.timeout(20_000)): Seen {
     idempotencyKey: "key_1",
     log: { debug: log, info: log, warn: log, error: log },
     progress: (message, fraction) => void progress.push([message, fraction]),
-    attach: () => Promise.reject(new Error("not used")),
+    reportCost: () => undefined, attach: () => Promise.reject(new Error("not used")),
   };
   return { context, progress };
 }

@@ -44,7 +44,7 @@ function context(progress: string[] = []): ToolContext {
     idempotencyKey: "key_1",
     log: { debug: log, info: log, warn: log, error: log },
     progress: (message) => void progress.push(message),
-    attach: () => Promise.reject(new Error("not used")),
+    reportCost: () => undefined, attach: () => Promise.reject(new Error("not used")),
   };
 }
 

@@ -30,6 +30,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
   addPolicyCommands(program, act);
+  addLimitCommands(program, act);
   addSetupCommands(program, act);
   program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 130 interrupted");
   return program;
@@ -208,6 +209,11 @@ function addApprovalCommands(program: Command, act: Act): void {
     .option("--concurrency <count>", "runs at once", wholeNumber)
     .description("go on with every run of the journal that can, until interrupted")
     .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
+}
+
+function addLimitCommands(program: Command, act: Act): void {
+  const budgets = program.command("budgets").description("what calls used up of the budgets, over all processes of the journal");
+  budgets.command("ls", { isDefault: true }).description("list the budgets of the tenant, and how each caller stands").action(() => act(async (context) => (await import("./commands/budgets.ts")).listBudgetsCommand(context)));
 }
 
 function addPolicyCommands(program: Command, act: Act): void {

@@ -23,6 +23,7 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     notices: result.notices,
     ...(result.session === undefined ? {} : { session: result.session }),
     tokens: result.tokens,
+    ...(result.cost === undefined ? {} : { cost: result.cost }),
     durationMs: rounded(result).durationMs,
     runId: result.runId,
   };

@@ -70,6 +70,20 @@ const concurrencyLimit = z.strictObject({
   maxWaitMs: z.int().min(0).max(86_400_000).optional().describe("How long a call waits for its turn at most. Default: as long as it takes"),
 });
 
+const budget = z.strictObject({
+  ...counted,
+  window: z.enum(["hour", "day", "month"]).optional().describe("When it is full again, UTC. Default: never"),
+  limits: z
+    .strictObject({
+      calls: z.int().positive().optional(),
+      bytes: z.int().positive().optional().describe("Of arguments and results"),
+      durationMs: z.int().positive().optional(),
+      tokens: z.int().positive().optional().describe("Of models behind tools, as tools declare or report them"),
+      microUsd: z.int().positive().optional().describe("Millionths of a US dollar, as tools declare or report them"),
+    })
+    .refine((limits) => Object.keys(limits).length > 0, { error: "says nothing: give calls, bytes, durationMs, tokens or microUsd" }),
+});
+
 const container = z.strictObject({
   image: z
     .union([z.string(), z.record(z.string(), z.string())])
@@ -166,6 +180,7 @@ export const configSchema = z.strictObject({
   limits: limits.optional().describe("Bounds of every run"),
   rateLimits: z.array(rateLimit).optional().describe("How often tools may be called; see docs/guide/limits.md"),
   concurrencyLimits: z.array(concurrencyLimit).optional().describe("How many calls may be under way at once"),
+  budgets: z.array(budget).optional().describe("How much calls may use up, over all processes of the journal"),
   redis: z
     .string()
     .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")

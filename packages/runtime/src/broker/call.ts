@@ -2,8 +2,10 @@ import type {
   ApprovalQuestion,
   Approver,
   Blobs,
+  CallCost,
   CallOutcome,
   Clock,
+  CostSpec,
   Digest,
   Effect,
   GateEvent,
@@ -125,6 +127,8 @@ export interface PerformedCall {
   readonly wire?: WireValue;
   /** Clear texts of the arguments and the result that the tool declares sensitive: no record of the run may hold them. */
   readonly sensitiveValues: readonly string[];
+  /** Where the tool declares or reports any. */
+  readonly cost?: CallCost;
   /**
    * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
    * already; nobody waits for the record of a read (DESIGN D15). Never rejects. Absent: there is nothing to wait for here.
@@ -163,6 +167,10 @@ export interface CallState {
   personMs: number;
   /** A person was asked about it. */
   wasAsked?: true;
+  /** Budgets hold something for it. */
+  reserved?: true;
+  /** What its tool said that it cost. */
+  reportedCost?: Partial<CallCost>;
 }
 
 /** A call's end inside the broker, before it is recorded and told. */
@@ -187,6 +195,8 @@ export interface Known {
   readonly effect: Effect;
   /** The tool's large results need not be kept. */
   readonly reread: boolean;
+  /** As the tool declares it. */
+  readonly cost?: CostSpec;
   readonly argsDigest: Digest;
   /** JSON Pointers into the output. */
   readonly sensitiveOutput: readonly string[];

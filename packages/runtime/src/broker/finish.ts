@@ -1,8 +1,10 @@
 import { encodeValue, SourceReturn } from "@callgate/contract";
 import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
 import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
+import { costOf } from "./call-cost.ts";
 import { withEffect } from "./ended.ts";
 import { journalRefusal } from "./journal-refusal.ts";
+import { settleBudgets } from "./limit.ts";
 import type { LateEnd } from "./perform.ts";
 import { sensitiveValues, withoutValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
@@ -16,7 +18,11 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   state.over = true;
   const { outcome } = end;
   const durationMs = Math.max(0, seams.clock.monotonic() - end.startedMs - state.personMs);
-  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, known.sensitiveValues) }) };
+  const attempts = end.cached ? 0 : Math.max(end.attempts, state.attempts);
+  const cost = costOf(scope, known.cost, attempts);
+  const settling = settleBudgets(scope, { calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 });
+  const priced = cost === undefined ? {} : { cost };
+  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, known.sensitiveValues) }), ...priced };
   record.add({
     kind: "call-ended",
     atMs: seams.clock.now(),
@@ -29,8 +35,10 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   });
   const recorded = handOver(scope, known, isKept(scope, known, end.wire) ? end.wire : undefined) ? undefined : flush(scope, known);
   if (known.effect !== "read") await recorded;
+  // Whoever calls next finds what this one left of a budget.
+  if (settling !== undefined) await settling;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
 }
 
 /** A larger value is written by itself: if it cannot be stored, it takes nothing else along. */

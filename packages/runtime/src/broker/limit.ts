@@ -1,6 +1,9 @@
+import type { BudgetAnswer, BudgetUnit, Spent } from "@callgate/contract";
+import type { CallLimits } from "../limits/call-limits.ts";
 import type { LimitFacts } from "../limits/limit-rules.ts";
 import type { RateRefusal } from "../limits/rates.ts";
-import type { Ended, ReadyCall } from "./call.ts";
+import type { CallScope, Ended, ReadyCall } from "./call.ts";
+import { declaredCost } from "./call-cost.ts";
 import { ended } from "./ended.ts";
 
 /** What limits may look at of a call. */
@@ -9,28 +12,76 @@ export function limitFacts({ request, tool }: ReadyCall): LimitFacts {
 }
 
 /**
- * Counts the call in the limits that mean it. Before anybody is asked and before a key is taken, so that what is over a
- * limit uses up neither an answer nor a key. A call that waited for a person was counted when the question went out: the
- * answer is not lost to a limit.
+ * Counts the call in the limits that mean it, and reserves what it may use up of budgets. Before anybody is asked and
+ * before a key is taken, so that what is over a limit uses up neither an answer nor a key. A call that waited for a person
+ * was counted, and reserved for, when the question went out: the answer is not lost to a limit.
  *
  * What undoes a call, and a read that is made again for a run that goes on, is as often as what it follows; it is not
  * refused. Undefined: the call may go on.
  */
 export function limit(call: ReadyCall): Promise<Ended | undefined> | undefined {
-  const { seams, request } = call;
-  if (seams.limits?.rates === undefined || request.undo !== undefined || request.reread === true || request.past?.question !== undefined) return undefined;
-  return takeRate(call);
+  const { limits } = call.seams;
+  return limits === undefined || isFree(call) ? undefined : takeAll(call, limits);
 }
 
-async function takeRate(call: ReadyCall): Promise<Ended | undefined> {
-  const refusal = await call.seams.limits?.rates?.take(limitFacts(call));
-  return refusal === undefined ? undefined : overRate(call, refusal);
+function isFree({ request }: ReadyCall): boolean {
+  return request.undo !== undefined || request.reread === true;
 }
 
-/** Whether a further attempt is within the rate limits as well: they would not hold if trying again did not count. */
+async function takeAll(call: ReadyCall, limits: CallLimits): Promise<Ended | undefined> {
+  const wasAsked = call.request.past?.question !== undefined;
+  const refusal = wasAsked ? undefined : await limits.rates?.take(limitFacts(call));
+  if (refusal !== undefined) return overRate(call, refusal);
+  const over = await reserveBudgets(call, { isFirst: true, again: wasAsked });
+  if (over === undefined) return undefined;
+  if (!wasAsked) await limits.rates?.giveBack(limitFacts(call));
+  return overBudget(call, over);
+}
+
+interface Attempt {
+  readonly isFirst: boolean;
+  /** What was reserved before is still for it. */
+  readonly again: boolean;
+}
+
+type OverBudget = Extract<BudgetAnswer, { kind: "over" }>;
+
+async function reserveBudgets(call: ReadyCall, { isFirst, again }: Attempt): Promise<OverBudget | undefined> {
+  const { seams, request, tool } = call;
+  const counters = seams.limits?.budgets?.countersOf(limitFacts(call)) ?? [];
+  if (counters.length === 0) return undefined;
+  const amounts: Spent = { calls: 1, bytes: isFirst ? Buffer.byteLength(request.args.json) : 0, durationMs: 0, ...declaredCost(tool.tool.cost, 1) };
+  const answer = await seams.journal.reserveBudgets(request.lease, { tenant: request.principal.tenant, callId: request.callId, amounts, counters, again });
+  if (answer.kind === "over") return answer;
+  call.state.reserved = true;
+  return undefined;
+}
+
+/** Whether a further attempt is within the limits as well: they would not hold if trying again did not count. */
 export async function mayTryAgain(call: ReadyCall): Promise<boolean> {
   const { limits } = call.seams;
-  return limits?.rates === undefined || (await limits.rates.take(limitFacts(call))) === undefined;
+  if (limits === undefined || isFree(call)) return true;
+  if ((await limits.rates?.take(limitFacts(call))) !== undefined) return false;
+  if ((await reserveBudgets(call, { isFirst: false, again: false })) === undefined) return true;
+  await limits.rates?.giveBack(limitFacts(call));
+  return false;
+}
+
+/** Puts what the call used up in the place of what was reserved. Where that cannot be written it stays spent as it was reserved. */
+export function settleBudgets(scope: CallScope, spent: Spent): Promise<void> | undefined {
+  const { seams, request, state } = scope;
+  const isJob = request.past?.job !== undefined;
+  return seams.limits?.budgets === undefined || (state.reserved !== true && !isJob) ? undefined : settle(scope, spent, isJob);
+}
+
+async function settle(scope: CallScope, spent: Spent, isJob: boolean): Promise<void> {
+  const { seams, request } = scope;
+  try {
+    await seams.journal.settleBudgets(request.lease, { tenant: request.principal.tenant, callId: request.callId, spent, earlier: isJob });
+  } catch (error) {
+    const why = scope.safe.text(error instanceof Error ? error.message : String(error));
+    seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: `What ${request.callId} used up of its budgets could not be settled and counts as it was reserved: ${why}` });
+  }
 }
 
 function overRate({ tool: { name }, seams, request, safe }: ReadyCall, refusal: RateRefusal): Ended {
@@ -47,5 +98,19 @@ function overRate({ tool: { name }, seams, request, safe }: ReadyCall, refusal: 
     message: `${name} was called too often: ${calls} ${calls === 1 ? "call" : "calls"} in ${windowSeconds} s${per.length === 0 ? "" : ` for each ${per.join(" and ")}`} (rate limit ${id}). Nothing was changed; call again in ${retryAfterMs} ms or later.`,
     retryable: true,
     details: { limit: "rate", bucket: id, limitValue: calls, windowSeconds, retryAfterMs },
+  });
+}
+
+const unitWords: Readonly<Record<BudgetUnit, string>> = { calls: "calls", bytes: "bytes", durationMs: "ms", tokens: "tokens", microUsd: "millionths of a US dollar" };
+
+function overBudget({ tool: { name } }: ReadyCall, { budgetId, unit, limit: limitValue, spent, retryAfterMs }: OverBudget): Ended {
+  const then = retryAfterMs === undefined ? "It does not begin anew: do not call again." : `It begins anew in ${retryAfterMs} ms.`;
+  return ended({
+    outcome: "limit_exceeded",
+    code: "LIMIT_EXCEEDED",
+    tool: name,
+    message: `${name} does not fit into the budget ${budgetId}: ${spent} of ${limitValue} ${unitWords[unit]} are spent or reserved. Nothing was changed. ${then}`,
+    retryable: retryAfterMs !== undefined,
+    details: { limit: "budget", bucket: budgetId, unit, limitValue, spent, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   });
 }

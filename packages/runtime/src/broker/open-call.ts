@@ -29,6 +29,7 @@ export function announce(scope: CallScope): OpenedCall {
     tool: isEnded(tool) ? shownName(request.tool) : tool.name,
     effect: isEnded(tool) ? "write" : tool.tool.effect,
     reread: !isEnded(tool) && tool.tool.effect === "read" && tool.tool.reread === true,
+    ...(isEnded(tool) || tool.tool.cost === undefined ? {} : { cost: tool.tool.cost }),
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
     sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),

@@ -1,5 +1,5 @@
 import { ToolError } from "@callgate/contract";
-import type { Artifact, ArtifactInput, JsonObject, Principal, ToolContext, ToolLogger } from "@callgate/contract";
+import type { Artifact, ArtifactInput, CallCost, JsonObject, Principal, ToolContext, ToolLogger } from "@callgate/contract";
 import type { Inner } from "../lib/stop.ts";
 import type { ReadyCall } from "./call.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
@@ -48,6 +48,9 @@ export function createToolContext(call: ReadyCall, { inner, store }: ContextInit
         ...(typeof fraction === "number" && fraction >= 0 && fraction <= 1 ? { fraction } : {}),
       });
     },
+    reportCost(cost) {
+      if (!call.state.over && !inner.aborted) addCost(call, cost);
+    },
     attach(artifact) {
       const stored = attachOrRefuse(call, { inner, store }, artifact);
       // A handler that does not wait for its file must not end the process when the file is lost.
@@ -61,6 +64,12 @@ async function attachOrRefuse(call: ReadyCall, { inner, store }: ContextInit, ar
   if (store === undefined) throw new ToolError({ code: "TOOL_FAILED", message: "A precheck cannot attach files: it must not change anything", notApplied: true });
   if (call.state.over || inner.aborted) throw new ToolError({ code: "CANCELLED", message: "The call is over; the file was not kept" });
   return await store(artifact);
+}
+
+function addCost({ state }: ReadyCall, cost: Partial<CallCost>): void {
+  const { tokens = 0, microUsd = 0 } = state.reportedCost ?? {};
+  const added = (value: unknown): number => (typeof value === "number" && value >= 0 && Number.isFinite(value) ? value : 0);
+  state.reportedCost = { ...(cost.tokens === undefined ? state.reportedCost : { ...state.reportedCost, tokens: tokens + added(cost.tokens) }), ...(cost.microUsd === undefined ? {} : { microUsd: microUsd + added(cost.microUsd) }) };
 }
 
 function createLogger(call: ReadyCall): ToolLogger {

@@ -1,31 +1,13 @@
 import { budgetUnits } from "@callgate/contract";
-import type { BudgetAnswer, BudgetCount, BudgetCounter, BudgetWindow, Spent } from "@callgate/contract";
+import type { BudgetAnswer, BudgetCount, BudgetCounter, Spent } from "@callgate/contract";
+import { noWindowMs } from "../lib/budget-window.ts";
 import type { Row } from "./columns.ts";
 import { textColumn } from "./columns.ts";
 
-// What budgets are in every database: windows, when one is over its limit, and rows.
+// What budgets are in every database: when one is over its limit, and rows.
 
 /** Columns of the units, in the order of `budgetUnits`. */
 export const spentColumns = ["calls", "bytes", "duration_ms", "tokens", "micro_usd"] as const;
-
-/** Of a budget that never begins anew. */
-export const noWindowMs = 0;
-
-/** Begin and end of the window that a time is in, UTC. */
-export function windowOf(window: BudgetWindow | undefined, nowMs: number): { readonly startMs: number; readonly endMs?: number } {
-  const at = new Date(nowMs);
-  const [year, month, day, hour] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours()];
-  switch (window) {
-    case undefined:
-      return { startMs: noWindowMs };
-    case "hour":
-      return { startMs: Date.UTC(year, month, day, hour), endMs: Date.UTC(year, month, day, hour + 1) };
-    case "day":
-      return { startMs: Date.UTC(year, month, day), endMs: Date.UTC(year, month, day + 1) };
-    case "month":
-      return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
-  }
-}
 
 /**
  * Whether a claim does not fit into what is left. Of what a call uses nobody knows beforehand (bytes of a result, time,
@@ -40,10 +22,8 @@ export function overBudget({ budgetId, limits }: BudgetCounter, spent: Spent, am
   return undefined;
 }
 
-export const nothingSpent: Spent = { calls: 0, bytes: 0, durationMs: 0, tokens: 0, microUsd: 0 };
-
 /** Unit by unit. */
-export function addSpent(one: Spent, other: Spent, factor: 1 | -1 = 1): Spent {
+function addSpent(one: Spent, other: Spent, factor: 1 | -1 = 1): Spent {
   return { calls: one.calls + factor * other.calls, bytes: one.bytes + factor * other.bytes, durationMs: one.durationMs + factor * other.durationMs, tokens: one.tokens + factor * other.tokens, microUsd: one.microUsd + factor * other.microUsd };
 }
 

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
+import { nothingSpent } from "@callgate/contract";
 import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetCounter, BudgetSettlement, RunLease, Spent } from "@callgate/contract";
-import { countOf, inOrder, nothingSpent, overBudget, reservationOf, settlementOf, spentColumns, spentOf, spentValues, windowOf } from "./budget-counts.ts";
+import { windowOf } from "../lib/budget-window.ts";
+import { countOf, inOrder, overBudget, reservationOf, settlementOf, spentColumns, spentOf, spentValues } from "./budget-counts.ts";
 import type { CountPlace } from "./budget-counts.ts";
 import { notFoundError } from "./fence.ts";
 import type { RunWriter } from "./run-writer.ts";

@@ -113,15 +113,23 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     ...outside(seams, held),
     watch: held.watch,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
-    settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
-    reserveBudgets: (lease, claim) => write(lease, { durability: "lazy", what: `Cannot take from the budgets of run ${lease.runId}` }, () => seams.budgets.reserve(lease, claim)),
-    settleBudgets: (lease, settlement) => write(lease, { durability: "lazy", what: `Cannot settle the budgets of run ${lease.runId}` }, () => seams.budgets.settle(lease, settlement)),
+    ...holding(seams, write),
     queued: () => order.idle(),
     async close() {
       held.stop();
       await order.idle();
       await queue.write({ durability: "lazy", what: "Cannot close the journal" }, owners.leave).catch(() => undefined); // Then its pid tells.
     },
+  };
+}
+
+type WriteOfRun = <T>(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => T) => Promise<T>;
+
+/** What budgets hold for calls. */
+function holding({ budgets }: RecorderSeams, write: WriteOfRun): Pick<Recorder, "reserveBudgets" | "settleBudgets"> {
+  return {
+    reserveBudgets: (lease, claim) => write(lease, { durability: "lazy", what: `Cannot take from the budgets of run ${lease.runId}` }, () => budgets.reserve(lease, claim)),
+    settleBudgets: (lease, settlement) => write(lease, { durability: "lazy", what: `Cannot settle the budgets of run ${lease.runId}` }, () => budgets.settle(lease, settlement)),
   };
 }
 
@@ -142,10 +150,11 @@ function claimEndedNow({ undoClaims, runs }: RecorderSeams, run: { readonly tena
   return { ...claim, run: claimed };
 }
 
-/** What is not done under a lease: taking a run, and telling one something. */
-function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "claimEnded" | "signal"> {
+/** What is not done under a lease: taking a run, telling one something, and what became of a write of one that is gone. */
+function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "claimEnded" | "signal" | "settle"> {
   const { queue, leases } = seams;
   return {
+    settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
     async claim(options) {
       queue.catchUp();
       if (!leases.canClaim(options)) return undefined; // The usual answer, without taking the lock.

@@ -110,8 +110,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
-    ...durable({ recorder, entries }, { guard, read }),
-    ...holding({ recorder, budgets }, { guard, read }),
+    ...durable({ recorder, entries, budgets }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
@@ -136,10 +135,11 @@ interface Access {
 
 /** Who drives a run, what is said to it, and which writes were taken up. */
 function durable(
-  { recorder, entries }: { readonly recorder: Recorder; readonly entries: EntryReader },
+  { recorder, entries, budgets }: { readonly recorder: Recorder; readonly entries: EntryReader; readonly budgets: Budgets },
   { guard, read }: Access,
-): Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
+): ReturnType<typeof holding> & Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
   return {
+    ...holding({ recorder, budgets }, { guard, read }),
     watch: recorder.watch,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
     suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),

@@ -1,4 +1,6 @@
-import type { ConcurrencyLimit, RateLimit, RateStore } from "@callgate/contract";
+import type { Budget, ConcurrencyLimit, RateLimit, RateStore } from "@callgate/contract";
+import { createBudgets } from "./budgets.ts";
+import type { Budgets } from "./budgets.ts";
 import { assertWhole, createLimitMatcher } from "./limit-rules.ts";
 import type { LimitFacts, LimitMatch } from "./limit-rules.ts";
 import { createMemoryRateStore } from "./memory-rate-store.ts";
@@ -11,20 +13,24 @@ export interface CallLimitOptions {
   /** Where the counts of rate limits are kept. Default: in this process. */
   readonly rateStore?: RateStore;
   readonly concurrencyLimits?: readonly ConcurrencyLimit[];
+  /** How much may be used up; counted in the journal. */
+  readonly budgets?: readonly Budget[];
 }
 
 export interface CallLimits {
   readonly rates: Rates | undefined;
+  readonly budgets: Budgets | undefined;
   readonly concurrency: ((facts: LimitFacts) => readonly LimitMatch<ConcurrencyLimit>[]) | undefined;
 }
 
 /** Undefined where nothing is limited. Errors: `CallgateError` USAGE. */
-export function createCallLimits({ rateLimits = [], rateStore, concurrencyLimits = [] }: CallLimitOptions): CallLimits | undefined {
+export function createCallLimits({ rateLimits = [], rateStore, concurrencyLimits = [], budgets: given = [] }: CallLimitOptions): CallLimits | undefined {
   concurrencyLimits.forEach(({ calls, maxWaitMs = 0 }, index) => {
     assertWhole(`concurrencyLimits[${index}].calls`, calls, [1, 1e6]);
     assertWhole(`concurrencyLimits[${index}].maxWaitMs`, maxWaitMs, [0, 86_400_000]);
   });
   const rates = createRates(rateLimits, rateStore ?? createMemoryRateStore());
   const concurrency = concurrencyLimits.length === 0 ? undefined : createLimitMatcher("concurrencyLimits", concurrencyLimits);
-  return rates === undefined && concurrency === undefined ? undefined : { rates, concurrency };
+  const budgets = createBudgets(given);
+  return rates === undefined && concurrency === undefined && budgets === undefined ? undefined : { rates, budgets, concurrency };
 }

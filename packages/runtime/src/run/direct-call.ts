@@ -57,7 +57,7 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
   };
   await scope.log.finish(finish, { onlyRead: performed.effect === "read" });
   seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId: scope.runId, principal: scope.principal, status: finish.status, durationMs: performed.durationMs });
-  return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts };
+  return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts, ...(performed.cost === undefined ? {} : { cost: performed.cost }) };
 }
 
 function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budgetTokens }: DirectCallRequest): RunScope {

@@ -9,6 +9,7 @@ import type { Executed } from "./execute.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { effectsOf } from "./run-effects.ts";
+import { runCost } from "./run-cost.ts";
 import { tellEnd } from "./run-error.ts";
 import type { TellOptions } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -54,6 +55,7 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
     diagnostics: report.diagnostics,
     repairs: report.repairs,
     calls,
+    ...runCost(calls),
     artifacts,
     ...(told.status === "completed" ? {} : { effects: effectsOf(calls) }),
     ...(compensation === undefined ? {} : { compensation }),

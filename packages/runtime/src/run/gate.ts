@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
-import type { CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
+import type { BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
+import { budgetViews } from "../limits/budget-views.ts";
 import { createCallLimits } from "../limits/call-limits.ts";
 import { newId, pooledRandom } from "../lib/new-id.ts";
 import { race } from "../lib/race.ts";
@@ -139,12 +140,7 @@ function composeGate(composition: Composition): Gate {
   const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during });
 
   return {
-    search: (query, search) => catalog.search(query, search),
-    describe: (names, asker) => catalog.describe(names, asker),
-    nearest: (name, asker) => catalog.nearest(name, asker),
-    tools: (asker) => catalog.tools(asker),
-    namespaces: (asker) => catalog.namespaces(asker),
-    declarations: (asked) => catalog.declarations(asked),
+    ...finding(catalog),
     ready: () => keeper.ready(),
     run: (program, run = {}) => during(run.signal, (signal) => (run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
@@ -163,6 +159,7 @@ function composeGate(composition: Composition): Gate {
     }),
     sessions: blocks.sessions,
     approvals: durable.approvals,
+    budgets: ({ principal = defaultPrincipal } = {}) => readBudgets(options, seams, principal),
     work: durable.work,
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),
@@ -177,6 +174,23 @@ function composeGate(composition: Composition): Gate {
       return closed;
     },
   };
+}
+
+/** What callers can see of the tools. */
+function finding(catalog: GateCatalog): Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> {
+  return {
+    search: (query, search) => catalog.search(query, search),
+    describe: (names, asker) => catalog.describe(names, asker),
+    nearest: (name, asker) => catalog.nearest(name, asker),
+    tools: (asker) => catalog.tools(asker),
+    namespaces: (asker) => catalog.namespaces(asker),
+    declarations: (asked) => catalog.declarations(asked),
+  };
+}
+
+async function readBudgets({ callLimits }: GateOptions, { journal, clock }: RunSeams, { tenant }: Principal): Promise<readonly BudgetView[]> {
+  const { budgets = [] } = callLimits ?? {};
+  return budgets.length === 0 ? [] : budgetViews(budgets, await journal.readBudgets(tenant), clock.now());
 }
 
 function warmUp({ keeper, check, seams }: Composition, catalog: GateCatalog, principal: Principal): void {

@@ -6,6 +6,7 @@ import type { RunDraft } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import { recordedCompensation } from "./compensate.ts";
 import { summaries } from "./recorded-run.ts";
+import { runCost } from "./run-cost.ts";
 import { effectsOf } from "./run-effects.ts";
 import { waitsText } from "./waits-text.ts";
 
@@ -37,6 +38,7 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
     diagnostics: checked?.diagnostics ?? [],
     repairs: checked?.repairs ?? [],
     calls,
+    ...runCost(calls),
     artifacts: kept.flatMap(({ artifact, number }) => (artifact === undefined ? [] : [{ ...artifact, handle: handleOf(run.runId, number) }])),
     ...(run.status === "completed" ? {} : { effects: effectsOf(calls) }),
     ...(compensation === undefined ? {} : { compensation }),

@@ -1,4 +1,4 @@
-import type { Artifact, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind } from "@callgate/contract";
+import type { Artifact, CallCost, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import type { CallPast } from "../broker/call-past.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -26,20 +26,21 @@ interface CallEnd {
   readonly effect: Effect;
   readonly durationMs: number;
   readonly error?: CallError;
+  readonly cost?: CallCost;
   readonly artifacts: readonly Artifact[];
 }
 
 /** What is kept of how a call ended. */
-export function endOf({ outcome, effect, durationMs }: PerformedCall): CallEnd {
-  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs };
+export function endOf({ outcome, effect, durationMs, cost }: PerformedCall): CallEnd {
+  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs, ...(cost === undefined ? {} : { cost }) };
   return outcome.kind === "ok" ? { ...ended, artifacts: outcome.artifacts } : { ...ended, artifacts: [], error: outcome.error };
 }
 
 /** The same of a call that ended in an earlier stretch of the run. */
 export function recordedEndOf({ ended, effectStatus }: RecordedCall, effect: Effect): CallEnd | undefined {
   if (ended === undefined) return undefined;
-  const { outcome, durationMs, error, artifacts } = ended;
-  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(error === undefined ? {} : { error }) };
+  const { outcome, durationMs, error, artifacts, cost } = ended;
+  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(cost === undefined ? {} : { cost }), ...(error === undefined ? {} : { error }) };
 }
 
 /** The broker was closed or broke its own promise. Nothing is known of a write that had begun. */

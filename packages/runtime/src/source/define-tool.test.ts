@@ -15,7 +15,7 @@ const context: ToolContext = {
   idempotencyKey: "k",
   log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
   progress: () => undefined,
-  attach: () => Promise.reject(new Error("no blobs here")),
+  reportCost: () => undefined, attach: () => Promise.reject(new Error("no blobs here")),
 };
 
 describe("defineTool", () => {

@@ -44,7 +44,7 @@ const specFields = z.object({
   idempotent: z.boolean().optional(),
   reread: z.boolean().optional(),
   concurrency: wholeNumber(1, 100_000).optional(),
-  cost: z.object({ microUsdPerCall: z.number().min(0) }).optional(),
+  cost: z.object({ microUsdPerCall: z.number().min(0).optional(), tokensPerCall: z.number().min(0).optional() }).optional(),
   examples: z.array(z.object({ description: z.string().optional(), input: z.record(z.string(), z.unknown()), output: z.unknown().optional() })),
   errors: z.array(z.object({ code, description: z.string(), retryable: z.boolean().optional() })),
   sensitive: z.array(z.string().regex(/^\/(input|output)(\/|$)/, "expected a JSON Pointer that starts with /input or /output")).optional(),
