@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Budget, ConcurrencyLimit, RateLimit } from "@callgate/contract";
+import type { Budget, CircuitBreaker, ConcurrencyLimit, RateLimit } from "@callgate/contract";
 import type * as Redis from "@callgate/redis";
 import type { CallLimitOptions } from "@callgate/runtime/broker";
 import type { CallgateConfig } from "./config/load-config.ts";
@@ -13,8 +13,8 @@ export interface OpenedCallLimits {
 }
 
 /** What holds calls, as a configuration says. Errors: CONFIG_INVALID. */
-export async function openCallLimits({ rateLimits = [], concurrencyLimits = [], budgets = [], redis }: Pick<CallgateConfig, "rateLimits" | "concurrencyLimits" | "budgets" | "redis">, host: { readonly folder: string; readonly env: Readonly<Record<string, string | undefined>> }): Promise<OpenedCallLimits> {
-  const callLimits: CallLimitOptions = { rateLimits: rateLimits as readonly RateLimit[], concurrencyLimits: concurrencyLimits as readonly ConcurrencyLimit[], budgets: budgets as readonly Budget[] };
+export async function openCallLimits({ rateLimits = [], concurrencyLimits = [], budgets = [], circuitBreaker, redis }: Pick<CallgateConfig, "rateLimits" | "concurrencyLimits" | "budgets" | "circuitBreaker" | "redis">, host: { readonly folder: string; readonly env: Readonly<Record<string, string | undefined>> }): Promise<OpenedCallLimits> {
+  const callLimits: CallLimitOptions = { rateLimits: rateLimits as readonly RateLimit[], concurrencyLimits: concurrencyLimits as readonly ConcurrencyLimit[], budgets: budgets as readonly Budget[], ...(circuitBreaker === undefined ? {} : { circuitBreaker: circuitBreaker as CircuitBreaker }) };
   if (redis === undefined) return { callLimits, notices: [], secrets: [] };
   const { values, secrets } = resolveReferences({ redis }, "the configuration", host);
   const url = values["redis"] ?? "";

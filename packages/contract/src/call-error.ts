@@ -15,6 +15,7 @@ export const callErrorCodes = {
   CANCELLED: "The call was cancelled before it ended",
   LIMIT_EXCEEDED: "A limit of the run, of the tool or of the caller was reached; `details` name it, and say when to call again where that is known",
   LIMIT_UNAVAILABLE: "What counts the caller's limits cannot be reached; the call did not happen",
+  CIRCUIT_OPEN: "The source behind the tool failed several times in a row and is left alone for a while; the call did not happen, and `details.retryAfterMs` says when to call again",
   SOURCE_UNAVAILABLE: "The source behind the tool is down or could not be reached",
   VALUE_UNSUPPORTED: "A value cannot cross the wall between program and host",
   VALUE_TOO_LARGE: "A value is larger or deeper than the wall lets through",
@@ -62,6 +63,8 @@ export interface ToolErrorInit {
   readonly message: string;
   /** Default false. */
   readonly retryable?: boolean;
+  /** When the service behind the tool can be called again, e.g. its `Retry-After`: no retry comes sooner, and the caller is told in `details`. */
+  readonly retryAfterMs?: number;
   /** True when the tool knows that nothing was changed; a write that fails without saying so is `unknown`. Default false. */
   readonly notApplied?: boolean;
   readonly details?: JsonObject;
@@ -73,6 +76,7 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly code: string;
   readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
   readonly notApplied: boolean;
   readonly details: JsonObject | undefined;
 
@@ -80,6 +84,7 @@ export class ToolError extends Error {
     super(init.message, { cause: init.cause });
     this.code = init.code;
     this.retryable = init.retryable ?? false;
+    this.retryAfterMs = init.retryAfterMs;
     this.notApplied = init.notApplied ?? false;
     this.details = init.details;
     Object.defineProperty(this, BRAND, { value: true });

@@ -43,3 +43,19 @@ export interface RateStore {
   giveBack(limit: RateLimit, key: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** When a source that fails is left alone. A fault is a timeout, a lost connection, or an error that says it may pass; not what a tool answers, and no wrong input. */
+export interface CircuitBreaker {
+  /** Faults in a row, attempts of all its tools together, after which its circuit opens. Whole number from 1. */
+  readonly failures: number;
+  /** How long no call is made then; after that one call tries, and the others wait for what it finds. From 100. */
+  readonly openMs: number;
+  /** Patterns over namespaces. Default: every source. Each has a circuit of its own. */
+  readonly sources?: string | readonly string[];
+}
+
+/** A circuit that is not closed. `half_open`: one call tries the source. `retryAfterMs` 0: the next call does. */
+export interface CircuitView {
+  readonly state: "open" | "half_open";
+  readonly retryAfterMs: number;
+}

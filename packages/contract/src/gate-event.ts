@@ -1,5 +1,6 @@
 import type { ApprovalQuestion } from "./approval.ts";
 import type { CallCost } from "./budgets.ts";
+import type { CircuitView } from "./call-limits.ts";
 import type { CallError } from "./call-error.ts";
 import type { Diagnostic } from "./checker.ts";
 import type { RunWait } from "./durable.ts";
@@ -46,6 +47,7 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }
+  | { readonly kind: "circuit-changed"; readonly atMs: number; readonly namespace: string; readonly state: CircuitView["state"] | "closed"; readonly retryAfterMs?: number }
   | { readonly kind: "catalog-changed"; readonly atMs: number; readonly tools: number; readonly problems: readonly string[] }
   | { readonly kind: "journal-degraded"; readonly atMs: number; readonly message: string };
 

@@ -1,5 +1,6 @@
 import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
+import type { CircuitView } from "./call-limits.ts";
 import type { CallError } from "./call-error.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
@@ -46,6 +47,8 @@ export interface NamespaceView {
   readonly toolCount: number;
   /** Set where the tools are not known because the source cannot be reached, for a caller who may call some of them. */
   readonly unavailable?: UnavailableNamespace;
+  /** Its circuit breaker, where that is not closed: calls are refused for a while. */
+  readonly circuit?: CircuitView;
 }
 
 interface Caller {

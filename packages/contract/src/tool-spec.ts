@@ -29,7 +29,7 @@ export interface RetrySpec {
   readonly retries: number;
   /** First wait; doubles each time, with jitter. Default 200. */
   readonly minDelayMs?: number;
-  /** Default 5,000. */
+  /** Default 5,000. A service that asks for a longer pause (`ToolError.retryAfterMs`) is not tried again by the same call. */
   readonly maxDelayMs?: number;
 }
 

@@ -78,6 +78,7 @@ function eventMessage(event: GateEvent): string | undefined {
     case "approval-answered":
     case "call-late":
     case "source-changed":
+    case "circuit-changed":
     case "catalog-changed":
     case "journal-degraded":
       return undefined;

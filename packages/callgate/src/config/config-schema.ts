@@ -181,6 +181,14 @@ export const configSchema = z.strictObject({
   rateLimits: z.array(rateLimit).optional().describe("How often tools may be called; see docs/guide/limits.md"),
   concurrencyLimits: z.array(concurrencyLimit).optional().describe("How many calls may be under way at once"),
   budgets: z.array(budget).optional().describe("How much calls may use up, over all processes of the journal"),
+  circuitBreaker: z
+    .strictObject({
+      failures: z.int().positive().max(1e6).describe("Faults in a row after which a source is left alone: timeouts, lost connections, errors that may pass"),
+      openMs: z.int().min(100).max(86_400_000).describe("For how long; then one call tries"),
+      sources: z.union([z.string(), z.array(z.string()).min(1)]).optional().describe('Patterns over namespaces, such as "github". Default: every source'),
+    })
+    .optional()
+    .describe("Leaves sources alone that fail. Default: none is"),
   redis: z
     .string()
     .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")

@@ -16,3 +16,8 @@ export function backoffMs(retry: RetrySpec | undefined, attempt: number, key: st
   const share = createHash("sha256").update(`${key} ${attempt}`).digest().readUInt32BE(0) / 2 ** 32;
   return Math.round(full * (0.5 + share / 2));
 }
+
+/** Whether the service asks for a longer pause than the tool may make: then the caller is told, and the call does not wait. */
+export function asksTooMuch(retry: RetrySpec | undefined, retryAfterMs: number | undefined): boolean {
+  return retryAfterMs !== undefined && retryAfterMs > (retry?.maxDelayMs ?? DEFAULT_MAX_DELAY_MS);
+}

@@ -1,10 +1,10 @@
-import type { BudgetAnswer, BudgetUnit, Spent } from "@callgate/contract";
+import type { BudgetAnswer, BudgetUnit, EffectStatus, Spent } from "@callgate/contract";
 import type { CallLimits } from "../limits/call-limits.ts";
 import type { LimitFacts } from "../limits/limit-rules.ts";
 import type { RateRefusal } from "../limits/rates.ts";
 import type { CallScope, Ended, ReadyCall } from "./call.ts";
 import { declaredCost } from "./call-cost.ts";
-import { ended } from "./ended.ts";
+import { ended, withEffect } from "./ended.ts";
 
 /** What limits may look at of a call. */
 export function limitFacts({ request, tool }: ReadyCall): LimitFacts {
@@ -29,6 +29,8 @@ function isFree({ request }: ReadyCall): boolean {
 }
 
 async function takeAll(call: ReadyCall, limits: CallLimits): Promise<Ended | undefined> {
+  const closedForMs = limits.breakers?.retryAfterMs(call.tool.namespace);
+  if (closedForMs !== undefined) return circuitOpen(call, { retryAfterMs: closedForMs, doubt: "none", attempts: 0 });
   const wasAsked = call.request.past?.question !== undefined;
   const refusal = wasAsked ? undefined : await limits.rates?.take(limitFacts(call));
   if (refusal !== undefined) return overRate(call, refusal);
@@ -60,6 +62,7 @@ async function reserveBudgets(call: ReadyCall, { isFirst, again }: Attempt): Pro
 /** Whether a further attempt is within the limits as well: they would not hold if trying again did not count. */
 export async function mayTryAgain(call: ReadyCall): Promise<boolean> {
   const { limits } = call.seams;
+  if (limits?.breakers?.retryAfterMs(call.tool.namespace) !== undefined) return false;
   if (limits === undefined || isFree(call)) return true;
   if ((await limits.rates?.take(limitFacts(call))) !== undefined) return false;
   if ((await reserveBudgets(call, { isFirst: false, again: false })) === undefined) return true;
@@ -99,6 +102,12 @@ function overRate({ tool: { name }, seams, request, safe }: ReadyCall, refusal: 
     retryable: true,
     details: { limit: "rate", bucket: id, limitValue: calls, windowSeconds, retryAfterMs },
   });
+}
+
+/** The source is left alone. `doubt` about an earlier attempt of the call is not lifted by that. */
+export function circuitOpen({ tool: { name, namespace }, effect }: ReadyCall, { retryAfterMs, doubt, attempts }: { readonly retryAfterMs: number; readonly doubt: EffectStatus; readonly attempts: number }): Ended {
+  const message = withEffect(`${name} was not called: ${namespace} failed several times in a row and is left alone for ${retryAfterMs} ms more; call again then`, effect, doubt);
+  return ended({ outcome: "failed", code: "CIRCUIT_OPEN", tool: name, message, effectStatus: doubt, retryable: doubt === "none", details: { source: namespace, retryAfterMs }, attempts });
 }
 
 const unitWords: Readonly<Record<BudgetUnit, string>> = { calls: "calls", bytes: "bytes", durationMs: "ms", tokens: "tokens", microUsd: "millionths of a US dollar" };

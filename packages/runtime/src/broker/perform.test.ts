@@ -81,6 +81,20 @@ describe("perform", () => {
     }
   });
 
+  test("comes no sooner than the service asks for, and not at all where that is longer than it may wait; the caller is told when", async () => {
+    for (const [retryAfterMs, attempts] of [[140, 2], [151, 1]] as const) {
+      const { tool, seen } = flaky(1, {}, () => new ToolError({ code: "BUSY", message: "b", retryable: true, retryAfterMs, details: { region: "eu" } }));
+      const gate = testGate({ tools: [tool] });
+      const performing = gate.call("crm.pay");
+      await gate.clock.advance(139);
+      expect(seen).toHaveLength(1);
+      await gate.clock.advance(1_000);
+      const performed = await performing;
+      expect(seen).toHaveLength(attempts);
+      if (attempts === 1) expect(errorOf(performed)).toMatchObject({ code: "BUSY", retryable: true, details: { region: "eu", retryAfterMs } });
+    }
+  });
+
   test("never repeats a write that timed out, for it may still be at it; a read it does", async () => {
     for (const effect of ["read", "write"] as const) {
       let ran = 0;

@@ -2,11 +2,12 @@ import { SourceReturn, ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput, EffectStatus, ToolContext } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import type { Raced } from "../lib/race.ts";
+import type { Attempted, Verdict } from "../limits/circuit-breakers.ts";
 import type { Inner } from "../lib/stop.ts";
-import { backoffMs } from "./backoff.ts";
+import { asksTooMuch, backoffMs } from "./backoff.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
-import { mayTryAgain } from "./limit.ts";
+import { circuitOpen, mayTryAgain } from "./limit.ts";
 import { storeArtifact } from "./store-artifact.ts";
 import { readThrown } from "./thrown.ts";
 import type { Thrown } from "./thrown.ts";
@@ -38,14 +39,38 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
   for (let attempt = 1; ; attempt++) {
     if (call.stop.aborted) return attempt === 1 ? cancelledBefore(call.tool.name) : cancelled(call, { doubt, attempts: attempt - 1 });
     const storing: Promise<Artifact>[] = [];
-    const end = await runAttempt(call, { attempt, storing, late, slot });
+    const attempted = await throughCircuit(call, () => runAttempt(call, { attempt, storing, late, slot }));
+    if (attempted.kind === "open") return circuitOpen(call, { retryAfterMs: attempted.retryAfterMs, doubt, attempts: attempt - 1 });
+    const end = attempted.value;
     if (end.kind === "value") return await collect(call, { value: end.value, storing, attempts: attempt });
     const thrown = end.kind === "threw" ? readThrown(end.error, call.tool.tool.errors, call.safe) : undefined;
     // Doubt about an earlier attempt is not lifted by a later one that is sure of itself.
     if (call.effect !== "read" && thrown?.notApplied !== true) doubt = "unknown";
     if (!mayRetry(call, { end, thrown, attempt })) return failed(call, { end, thrown, doubt, attempts: attempt });
-    await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: backoffMs(call.tool.tool.retry, attempt, call.key.value), stop: call.stop });
+    await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: Math.max(backoffMs(call.tool.tool.retry, attempt, call.key.value), thrown?.retryAfterMs ?? 0), stop: call.stop });
     if (!call.stop.aborted && !(await mayTryAgain(call))) return failed(call, { end, thrown, doubt, attempts: attempt });
+  }
+}
+
+/** Lets the source's circuit breaker see how an attempt came out, or refuse it. */
+async function throughCircuit(call: ReadyCall, attempt: () => Promise<Raced<unknown>>): Promise<Attempted<Raced<unknown>>> {
+  const breakers = call.seams.limits?.breakers;
+  return breakers === undefined ? { kind: "made", value: await attempt() } : await breakers.attempt(call.tool.namespace, attempt, (end) => verdictOn(call, end));
+}
+
+/** A fault of the source: it did not answer, could not be reached, or failed in a way that may pass. What a tool means to say is an answer. */
+function verdictOn(call: ReadyCall, end: Raced<unknown>): Verdict {
+  switch (end.kind) {
+    case "value":
+      return "answered";
+    case "timed_out":
+      return "fault";
+    case "cancelled":
+      return "unknown";
+    case "threw": {
+      const { code, retryable } = readThrown(end.error, call.tool.tool.errors, call.safe);
+      return code === "SOURCE_UNAVAILABLE" || retryable !== false ? "fault" : "answered";
+    }
   }
 }
 
@@ -122,7 +147,7 @@ function mayRetry(call: ReadyCall, { end, thrown, attempt }: Failure & { readonl
   if (attempt > (call.tool.tool.retry?.retries ?? 0)) return false;
   switch (end.kind) {
     case "threw":
-      return thrown?.retryable !== false;
+      return thrown?.retryable !== false && !asksTooMuch(call.tool.tool.retry, thrown?.retryAfterMs);
     case "timed_out":
       return call.effect === "read";
     case "cancelled":

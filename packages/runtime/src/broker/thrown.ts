@@ -8,6 +8,8 @@ export interface Thrown {
   readonly message: string;
   /** Undefined when nobody said: a plain throw tells nothing about it. */
   readonly retryable: boolean | undefined;
+  /** From when on trying again makes sense, as the tool says. */
+  readonly retryAfterMs?: number;
   /** The tool is sure that nothing was changed. */
   readonly notApplied: boolean;
   readonly details?: JsonObject;
@@ -32,14 +34,21 @@ export function readThrown(error: unknown, declared: readonly ToolErrorSpec[], s
 function ofToolError(error: ToolError, declared: readonly ToolErrorSpec[], safe: SafeText): Thrown {
   const code = typeof error.code === "string" && CODE.test(error.code) ? error.code : "TOOL_FAILED";
   const spec = declared.find((candidate) => candidate.code === code);
-  const details = safe.json(error.details);
+  const retryAfterMs = waitOf(error.retryAfterMs);
+  const told = safe.json(error.details);
+  const details = retryAfterMs === undefined ? told : { ...told, retryAfterMs };
   return {
     code,
     message: safe.text(String(error.message)) || spec?.description || (Object.hasOwn(callErrorCodes, code) ? callErrorCodes[code as keyof typeof callErrorCodes] : code),
     retryable: error.retryable || (spec?.retryable ?? false),
     notApplied: error.notApplied,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(details === undefined ? {} : { details }),
   };
+}
+
+function waitOf(ms: unknown): number | undefined {
+  return typeof ms === "number" && ms >= 0 && Number.isFinite(ms) ? Math.ceil(ms) : undefined;
 }
 
 function ofOther(error: unknown, safe: SafeText): Thrown {

@@ -37,11 +37,11 @@ export function questionProblem(pattern: string): string {
 /** Whether a qualified name is one the pattern means. */
 export function globMatches(glob: NameGlob, name: string): boolean {
   const dot = name.indexOf(".");
-  return dot > 0 && sideMatches(glob.namespace, name.slice(0, dot)) && sideMatches(glob.member, name.slice(dot + 1));
+  return dot > 0 && segmentMatches(glob.namespace, name.slice(0, dot)) && segmentMatches(glob.member, name.slice(dot + 1));
 }
 
-/** The parts between stars come one after the other, the first at the start and the last at the end. Linear in the text for each part. */
-function sideMatches(pattern: string, text: string): boolean {
+/** The same of one side of a name. The parts between stars come one after the other, the first at the start and the last at the end. Linear in the text for each part. */
+export function segmentMatches(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   if (parts.length === 1) return pattern === text;
   const [first = "", last = ""] = [parts[0], parts.at(-1)];

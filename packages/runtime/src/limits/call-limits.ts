@@ -1,6 +1,8 @@
-import type { Budget, ConcurrencyLimit, RateLimit, RateStore } from "@callgate/contract";
+import type { Budget, CircuitBreaker, ConcurrencyLimit, RateLimit, RateStore } from "@callgate/contract";
 import { createBudgets } from "./budgets.ts";
 import type { Budgets } from "./budgets.ts";
+import { createCircuitBreakers } from "./circuit-breakers.ts";
+import type { CircuitBreakers, CircuitListener } from "./circuit-breakers.ts";
 import { assertWhole, createLimitMatcher } from "./limit-rules.ts";
 import type { LimitFacts, LimitMatch } from "./limit-rules.ts";
 import { createMemoryRateStore } from "./memory-rate-store.ts";
@@ -15,22 +17,26 @@ export interface CallLimitOptions {
   readonly concurrencyLimits?: readonly ConcurrencyLimit[];
   /** How much may be used up; counted in the journal. */
   readonly budgets?: readonly Budget[];
+  /** Which sources are left alone when they fail. Default: none. */
+  readonly circuitBreaker?: CircuitBreaker;
 }
 
 export interface CallLimits {
   readonly rates: Rates | undefined;
   readonly budgets: Budgets | undefined;
+  readonly breakers: CircuitBreakers | undefined;
   readonly concurrency: ((facts: LimitFacts) => readonly LimitMatch<ConcurrencyLimit>[]) | undefined;
 }
 
 /** Undefined where nothing is limited. Errors: `CallgateError` USAGE. */
-export function createCallLimits({ rateLimits = [], rateStore, concurrencyLimits = [], budgets: given = [] }: CallLimitOptions): CallLimits | undefined {
+export function createCallLimits(options: CallLimitOptions, circuitChanged: CircuitListener = () => undefined): CallLimits | undefined {
+  const { rateLimits = [], rateStore, concurrencyLimits = [] } = options;
   concurrencyLimits.forEach(({ calls, maxWaitMs = 0 }, index) => {
     assertWhole(`concurrencyLimits[${index}].calls`, calls, [1, 1e6]);
     assertWhole(`concurrencyLimits[${index}].maxWaitMs`, maxWaitMs, [0, 86_400_000]);
   });
   const rates = createRates(rateLimits, rateStore ?? createMemoryRateStore());
   const concurrency = concurrencyLimits.length === 0 ? undefined : createLimitMatcher("concurrencyLimits", concurrencyLimits);
-  const budgets = createBudgets(given);
-  return rates === undefined && concurrency === undefined && budgets === undefined ? undefined : { rates, budgets, concurrency };
+  const limits = { rates, concurrency, budgets: createBudgets(options.budgets ?? []), breakers: createCircuitBreakers(options.circuitBreaker, circuitChanged) };
+  return Object.values(limits).every((one) => one === undefined) ? undefined : limits;
 }

@@ -1,4 +1,4 @@
-import type { Gate, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { CircuitView, Gate, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
@@ -16,10 +16,12 @@ export interface GateCatalogOptions {
   readonly sources: readonly GateSource[];
   /** Used where the caller names none. */
   readonly principal: Principal;
+  /** Of a source that is left alone for a while. */
+  readonly circuitOf: (namespace: string) => CircuitView | undefined;
 }
 
 /** What callers may know of the catalog: only what their principal may call. */
-export function createGateCatalog({ keeper, views, sources, principal }: GateCatalogOptions): GateCatalog {
+export function createGateCatalog({ keeper, views, sources, principal, circuitOf }: GateCatalogOptions): GateCatalog {
   const troubles = (): Map<string, SourceTrouble> =>
     new Map(
       keeper.current.namespaces.flatMap(({ namespace, source }) => {
@@ -56,7 +58,8 @@ export function createGateCatalog({ keeper, views, sources, principal }: GateCat
         const own = sources.find((one) => one.source === source);
         const toolCount = view.tools.filter((tool) => tool.namespace === namespace).length;
         const unavailable = view.unavailable.find((one) => one.namespace === namespace);
-        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }) };
+        const circuit = circuitOf(namespace);
+        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }), ...(circuit === undefined ? {} : { circuit }) };
       });
     },
     declarations(options = {}) {

@@ -7,6 +7,7 @@ import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
 import { budgetViews } from "../limits/budget-views.ts";
 import { createCallLimits } from "../limits/call-limits.ts";
+import type { CallLimits } from "../limits/call-limits.ts";
 import { newId, pooledRandom } from "../lib/new-id.ts";
 import { race } from "../lib/race.ts";
 import { systemClock } from "../lib/system-clock.ts";
@@ -67,6 +68,7 @@ interface Parts {
   readonly reader: ResultReader;
   readonly runner: Runner;
   readonly limits: LimitRules;
+  readonly callLimits: CallLimits | undefined;
 }
 
 function createParts(options: GateOptions, hub: EventHub): Parts {
@@ -81,7 +83,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   };
   const counter = options.tokenCounter ?? createLazyTokenCounter();
   const reviews = createApprovals({ approver, clock, newId: (prefix) => newId(prefix, random) });
-  const callLimits = createCallLimits(options.callLimits ?? {});
+  const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
   const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, limits: callLimits, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
@@ -105,7 +107,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     earlier: createEarlierPrograms(),
     reader: (principal) => (handle, part) => reader.read(handle, part, { principal, budget: undefined }),
   });
-  return { seams, check, reader, runner, limits };
+  return { seams, check, reader, runner, limits, callLimits };
 }
 
 interface Composition extends Parts {
@@ -115,9 +117,9 @@ interface Composition extends Parts {
 }
 
 function composeGate(composition: Composition): Gate {
-  const { options, hub, keeper, seams, reader, runner, check } = composition;
+  const { options, hub, keeper, seams, reader, runner, check, callLimits } = composition;
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
-  const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal });
+  const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal, circuitOf: (namespace) => callLimits?.breakers?.view(namespace) });
   const policy = createGatePolicy({ policy: options.policy, keeper, drivers: options.drivers, principal: defaultPrincipal, seams });
   const activity = createActivity();
   const requests = createRequests(composition, catalog, defaultPrincipal);

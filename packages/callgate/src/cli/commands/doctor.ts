@@ -111,6 +111,7 @@ function sources(gate: Gate): readonly Finding[] {
   const told = new Set(namespaces.filter(({ state }) => state.kind !== "ready").map(({ namespace }) => problemOf(namespace)));
   const findings = namespaces.map((view): Finding => {
     const check = `source ${view.namespace}`;
+    if (view.circuit !== undefined) return { check, state: "warning", found: `failed several times in a row and is left alone, for ${view.circuit.retryAfterMs} ms more (circuitBreaker)` };
     return view.state.kind === "ready"
       ? { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` }
       : { check, state: "failed", found: problemOf(view.namespace) ?? ("reason" in view.state ? view.state.reason : view.state.kind), fix: `check the entry "${view.namespace}" in the configuration, or set "disabled": true there` };
