@@ -24,6 +24,7 @@ export const modules = {
   "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },
   "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events", imports: ["contract", "runtime/lib"] },
   "runtime/limits": { path: "packages/runtime/src/limits", does: "how often, how many at once and how much callers may call", imports: ["contract", "runtime/lib"] },
+  "runtime/cache": { path: "packages/runtime/src/cache", does: "answers that are kept between processes, sealed", imports: ["contract", "runtime/lib", "runtime/secrets"] },
   "runtime/broker": {
     path: "packages/runtime/src/broker",
     does: "THE door: the only code that runs a tool",
@@ -43,7 +44,7 @@ export const modules = {
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
-  redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits", imports: ["contract"] },
+  redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits, kept answers", imports: ["contract"] },
   "policy-cedar": { path: "packages/policy-cedar/src", does: "rules and Cedar policies: what they compile to, the schema, which of them a decision looks at", imports: ["contract", "runtime doors"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {

@@ -1,22 +1,29 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { missingRedis, startRedis } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallgate, defineTool } from "./index.ts";
-import type { CallgateOptions } from "./index.ts";
+import type { CallgateOptions, GateEvent } from "./index.ts";
 
 const missing = missingRedis();
 
-async function openGate(options: CallgateOptions) {
+async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "callgate-limits-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function openGate(options: CallgateOptions) {
+  const folder = options.stateFolder ?? (await makeFolder());
   const ran = { times: 0 };
-  const get = defineTool({ name: "get", description: "counts", effect: "read", input: { type: "object" }, handler: () => ++ran.times });
-  const gate = await createCallgate({ folder, stateFolder: folder, tools: { crm: [get] }, ...options });
-  onTestFinished(async () => {
-    await gate.close();
-    await rm(folder, { recursive: true });
-  });
+  const input = { type: "object" } as const;
+  const tools = [
+    defineTool({ name: "get", description: "counts", effect: "read", input, handler: () => ++ran.times }),
+    defineTool({ name: "kept", description: "counts, and may be kept", effect: "read", input, cache: { ttlMs: 60_000 }, handler: () => `secret ${++ran.times}` }),
+  ];
+  const gate = await createCallgate({ folder, stateFolder: folder, tools: { crm: tools }, ...options });
+  onTestFinished(() => gate.close());
   return { gate, ran };
 }
 
@@ -39,11 +46,15 @@ test.skipIf(missing !== undefined)(`two gates that share a Redis share the count
   const server = await startRedis();
   onTestFinished(() => server.stop());
   process.env["CALLGATE_TEST_REDIS"] = server.url;
-  const options: CallgateOptions = { redis: "env:CALLGATE_TEST_REDIS", rateLimits: [{ id: "shared", calls: 12, windowSeconds: 3600 }] };
-  const [one, other] = [await openGate(options), await openGate(options)];
+  const options: CallgateOptions = { redis: "env:CALLGATE_TEST_REDIS", cache: { store: "redis" }, rateLimits: [{ id: "shared", tools: "crm.get", calls: 12, windowSeconds: 3600 }] };
+  const stateFolder = await makeFolder();
+  const [one, other] = [await openGate({ ...options, stateFolder }), await openGate({ ...options, stateFolder })];
   await Promise.all([one.gate.run(program, { language: "javascript" }), other.gate.run(program, { language: "javascript" })]);
   expect(one.ran.times + other.ran.times).toBe(12);
+  expect([(await one.gate.call("crm.kept", {})).outcome, (await other.gate.call("crm.kept", {})).outcome]).toMatchObject([{ kind: "ok" }, { kind: "ok" }]);
+  expect(one.ran.times + other.ran.times).toBe(13);
   await server.stop();
+  expect((await one.gate.call("crm.kept", { another: true })).outcome.kind).toBe("ok");
   const { outcome } = await one.gate.call("crm.get", {});
   expect(outcome).toMatchObject({ kind: "failed", error: { code: "LIMIT_UNAVAILABLE" } });
   expect(JSON.stringify(outcome)).not.toContain("127.0.0.1");
@@ -52,4 +63,27 @@ test.skipIf(missing !== undefined)(`two gates that share a Redis share the count
 test("redis must be a reference to the URL of one", async () => {
   process.env["CALLGATE_TEST_REDIS"] = "http://localhost";
   await expect(openGate({ redis: "env:CALLGATE_TEST_REDIS" })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("redis://") });
+});
+
+test("answers in a file serve the gates of this machine one after the other, and are not readable there", async () => {
+  const stateFolder = await makeFolder();
+  const cache = { store: "sqlite" } as const;
+  const first = await openGate({ stateFolder, cache });
+  expect((await first.gate.call("crm.kept", { n: 1 })).outcome).toMatchObject({ kind: "ok", value: "secret 1" });
+  await first.gate.close();
+  const other = await openGate({ stateFolder, cache });
+  const events: GateEvent[] = [];
+  other.gate.onEvent((event) => void events.push(event));
+  const { outcome, runId } = await other.gate.call("crm.kept", { n: 1 });
+  expect([outcome, other.ran.times]).toMatchObject([{ kind: "ok", value: "secret 1" }, 0]);
+  expect(events.find(({ kind }) => kind === "call-ended")).toMatchObject({ cached: true });
+  expect((await other.gate.runs.show(runId))?.entries.find(({ kind }) => kind === "call-ended")).toMatchObject({ cached: true, attempts: 0 });
+  expect((await other.gate.call("crm.kept", { n: 1 }, { principal: { tenant: "local", user: "bob", roles: [], claims: {} } })).outcome).toMatchObject({ value: "secret 1" });
+  expect(other.ran.times).toBe(1);
+  for (const name of await readdir(stateFolder)) if (name.startsWith("answers")) expect((await readFile(join(stateFolder, name))).includes("secret")).toBe(false);
+});
+
+test("a cache that cannot be is refused", async () => {
+  await expect(openGate({ cache: { store: "redis" } })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining('"redis": "env:REDIS_URL"') });
+  await expect(openGate({ cache: { maxMiB: 5 } })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("cache.maxMiB") });
 });

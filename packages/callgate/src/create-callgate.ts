@@ -8,8 +8,10 @@ import { createGuestChecker } from "@callgate/sandbox-process";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
-import { openCallLimits } from "./open-call-limits.ts";
+import { callLimitOptions } from "./call-limit-options.ts";
+import { openAnswers } from "./open-answers.ts";
 import { openJournal, ownPlacesOf } from "./open-journal.ts";
+import { openRedis } from "./open-redis.ts";
 import { openPolicy, surroundingsOf } from "./open-policy.ts";
 import { completePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
@@ -62,7 +64,8 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   // Before the journal, so that a mount that must not be leaves nothing open.
   const sandboxes = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
-  const shared = await openCallLimits(options, { folder, env: process.env });
+  const redis = await openRedis(options.redis, { folder, env: process.env });
+  const answers = openAnswers(options.cache ?? {}, { stateFolder, clock, key, redis });
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   return await createGate({
@@ -75,9 +78,10 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     policy,
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...shared.secrets, ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
-    callLimits: shared.callLimits,
-    notices: [...notices, ...shared.notices, ...sandboxes.notices],
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
+    callLimits: callLimitOptions(options, redis?.rateStore),
+    ...(answers === undefined ? {} : { answers }),
+    notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,
     warm: options.warm ?? false,
     defaults: {

@@ -43,7 +43,7 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
-  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; readonly cost?: CallCost })
+  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost })
   | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }

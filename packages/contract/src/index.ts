@@ -76,6 +76,7 @@ export type {
   SessionBlockCheck,
   UnavailableNamespace,
 } from "./checker.ts";
+export type { AnswerStore, KeptAnswer, SharedAnswers } from "./answer-store.ts";
 export type { Blobs } from "./blobs.ts";
 export type {
   ClaimedRun,

@@ -7,6 +7,7 @@ export interface RedisConnection {
   readonly isReady: boolean;
   /** Gives up on an answer that does not come: a server that stands still is as good as none. */
   inTime<Answer>(asked: Promise<Answer>): Promise<Answer>;
+  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -50,7 +51,7 @@ export async function connectRedis(url: string): Promise<RedisConnection> {
     },
     close() {
       // Nothing is written that must arrive, and waiting for a server that is away would keep the process.
-      client.destroy();
+      if (client.isOpen) client.destroy();
       return Promise.resolve();
     },
   };

@@ -1,5 +1,8 @@
-// Door: the record of runs, the blobs beside it, and the keys of both.
+// Door: the record of runs, the blobs and the answers beside it, and the keys of all.
 
+export { createSealedAnswers } from "./cache/sealed-answers.ts";
+export { createSqliteAnswerStore } from "./cache/sqlite-answer-store.ts";
+export type { SqliteAnswerStoreOptions } from "./cache/sqlite-answer-store.ts";
 export { callSummaries } from "./journal/call-summaries.ts";
 export { createFileBlobs } from "./journal/file-blobs.ts";
 export type { FileBlobs, FileBlobsOptions } from "./journal/file-blobs.ts";

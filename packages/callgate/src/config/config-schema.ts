@@ -189,11 +189,18 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe("Leaves sources alone that fail. Default: none is"),
+  cache: z
+    .strictObject({
+      store: z.enum(["memory", "sqlite", "redis"]).optional().describe('Where answers of tools that declare cache are kept: in this process (default), in a file for the processes of this machine, or in Redis for all. Outside of memory they are encrypted'),
+      maxMiB: z.int().positive().optional().describe("Of the file. Default 64"),
+    })
+    .optional()
+    .describe("Answers that serve later calls"),
   redis: z
     .string()
     .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")
     .optional()
-    .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there. Default: each process counts its own"),
+    .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there, and cache can be kept there. Default: each process counts its own"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   check: z
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })

@@ -1,4 +1,5 @@
-import { localPrincipal, ToolError } from "@callgate/contract";
+import { defaultLimits, localPrincipal, ToolError } from "@callgate/contract";
+import type { KeptAnswer, SharedAnswers } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { errorOf, testGate, testTool } from "./fixtures/test-broker.ts";
 import type { TestTool } from "./fixtures/test-broker.ts";
@@ -23,6 +24,42 @@ describe("createAnswers", () => {
       expect(second.wire).toEqual({ json: "1", tagged: false });
       expect(gate.entries().at(-1)).toMatchObject({ kind: "call-ended", cached: true, attempts: 0 });
       expect(gate.eventKinds().slice(-3)).toEqual(["call-requested", "call-decided", "call-ended"]);
+    });
+
+    test("an answer that another run may take in and this one may not is not handed over", async () => {
+      const { gate, count } = counted({ cache }, () => "x".repeat(100));
+      await gate.call("crm.get");
+      const { outcome } = await gate.call("crm.get", {}, { limits: { ...defaultLimits, callResultBytes: 50 } });
+      expect(outcome).toMatchObject({ kind: "limit_exceeded", error: { details: { limit: "callResultBytes", limitValue: 50 } } });
+      expect(count.ran).toBe(2);
+      expect(gate.events.at(-1)).not.toHaveProperty("cached");
+      await gate.call("crm.get");
+      expect(gate.events.at(-1)).toMatchObject({ kind: "call-ended", cached: true });
+    });
+
+    test("asks what processes share once for all who ask meanwhile, and hands over good answers only", async () => {
+      const kept = new Map<string, KeptAnswer>();
+      const asked = { gets: 0 };
+      const answers: SharedAnswers = { get: async (key) => { asked.gets += 1; await tick(); return kept.get(key); }, put: (key, answer) => Promise.resolve(void kept.set(key, answer)), close: () => Promise.resolve() };
+      const ran = { times: 0 };
+      const run = (args: unknown): unknown => {
+        ran.times += 1;
+        if ((args as { fail?: boolean }).fail === true) throw new ToolError({ code: "NO", message: "no" });
+        return ran.times;
+      };
+      const open = () => testGate({ tools: [testTool("crm.get", { effect: "read", cache, run }), testTool("crm.put", { run })], answers });
+      const first = open();
+      const ends = await Promise.all(Array.from({ length: 20 }, () => first.call("crm.get")));
+      expect([asked.gets, ran.times, ends.every(({ outcome }) => outcome.kind === "ok")]).toEqual([1, 1, true]);
+      await first.call("crm.get", { fail: true });
+      await first.call("crm.put");
+      await tick();
+      expect(kept.size).toBe(1);
+      const other = open();
+      expect((await other.call("crm.get")).outcome).toMatchObject({ kind: "ok", value: 1 });
+      expect(other.entries().at(-1)).toMatchObject({ kind: "call-ended", cached: true, attempts: 0 });
+      expect((await other.call("crm.get", {}, { principal: { ...localPrincipal, user: "bob" } })).outcome).toMatchObject({ kind: "ok", value: 4 });
+      expect((await other.call("crm.get", {}, { principal: { ...localPrincipal, tenant: "acme" } })).outcome).toMatchObject({ kind: "ok", value: 5 });
     });
 
     test("forgets when the time is over", async () => {

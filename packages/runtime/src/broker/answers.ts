@@ -1,4 +1,4 @@
-import type { Artifact, Clock, Digest, EffectStatus, WireValue } from "@callgate/contract";
+import type { Artifact, Clock, Digest, EffectStatus, SharedAnswers, WireValue } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { race } from "../lib/race.ts";
@@ -30,7 +30,7 @@ type Work = () => Promise<Ended | ParkedCall>;
  * An error is never kept. Whoever waited for a read that failed runs its own; whoever waited for a write whose effect is
  * now in doubt gets that doubt, for a second try would be a silent repetition.
  */
-export function createAnswers(clock: Clock): Answers {
+export function createAnswers(clock: Clock, shared?: SharedAnswers): Answers {
   const kept = new LRUCache<string, Kept>({
     max: MAX_ANSWERS,
     maxSize: MAX_CHARS,
@@ -48,24 +48,36 @@ export function createAnswers(clock: Clock): Answers {
 
   async function share(plan: Plan, call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
     const known = kept.get(plan.key);
-    if (known !== undefined) return again(known);
+    if (known !== undefined && fits(call, known)) return again(known);
     const flight = underWay.get(plan.key);
     if (flight !== undefined) return flight.argsDigest === call.argsDigest ? await follow(call, flight, call.effect === "read" ? work : () => once(call, work)) : mismatch(call);
-    const end = work();
+    const end = plan.ttlMs === undefined || shared === undefined ? work() : askShared(plan.key, call, work);
     const mine: Flight = { argsDigest: call.argsDigest, end, over: call.over };
     underWay.set(plan.key, mine);
     try {
       const answer = await end;
-      if (plan.ttlMs !== undefined && answer.kind === "ended" && answer.outcome.kind === "ok" && answer.wire !== undefined) {
-        const { artifacts, effectStatus } = answer.outcome;
-        kept.set(plan.key, { wire: answer.wire, artifacts, effectStatus }, { ttl: plan.ttlMs });
-      }
+      if (plan.ttlMs !== undefined && !isEndedBefore(answer)) keep({ ...plan, ttlMs: plan.ttlMs }, answer);
       return answer;
     } finally {
       // What became of a write is asked of the journal next, so it has to be there.
       if (call.effect === "read") underWay.delete(plan.key);
       else call.over.then(() => underWay.delete(plan.key), () => undefined); // It never rejects.
     }
+  }
+
+  /** One look for all who ask meanwhile. What others kept is not kept here as well: it would live longer than it may. */
+  async function askShared(key: string, call: ReadyCall, work: Work): Promise<Ended | ParkedCall> {
+    const found = await shared?.get(key);
+    const known: Kept | undefined = found === undefined ? undefined : { ...found, artifacts: [] };
+    return known !== undefined && fits(call, known) ? again(known) : await work();
+  }
+
+  function keep({ key, ttlMs }: Required<Plan>, answer: Ended | ParkedCall): void {
+    if (answer.kind !== "ended" || answer.outcome.kind !== "ok" || answer.wire === undefined) return;
+    const { artifacts, effectStatus } = answer.outcome;
+    kept.set(key, { wire: answer.wire, artifacts, effectStatus }, { ttl: ttlMs });
+    // Files go with the run that made them. Nobody waits for it: the call is over without.
+    if (artifacts.length === 0) shared?.put(key, { wire: answer.wire, effectStatus }, ttlMs).catch(() => undefined);
   }
 
   async function follow(call: ReadyCall, flight: Flight, retry: Work): Promise<Ended | ParkedCall> {
@@ -107,6 +119,16 @@ function planOf(call: ReadyCall): Plan | undefined {
     return { key: digestOf(["read", who, call.tool.name, call.tool.definitionDigest, call.argsDigest]), ttlMs: cache.ttlMs };
   }
   return call.keyed ? { key: `write ${call.key.value}` } : undefined;
+}
+
+/** An answer that another run could take in may be too large for this one; asked itself, the call ends as that says. */
+function fits({ request }: ReadyCall, { wire }: Pick<Kept, "wire">): boolean {
+  return wire.json.length <= request.limits.callResultBytes && Buffer.byteLength(wire.json) <= request.limits.callResultBytes;
+}
+
+/** Answered by another call. */
+function isEndedBefore(answer: Ended | ParkedCall): boolean {
+  return answer.kind === "ended" && answer.cached;
 }
 
 function again({ wire, artifacts, effectStatus }: Kept): Ended {

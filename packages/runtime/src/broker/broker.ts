@@ -54,7 +54,7 @@ interface Memory {
 
 export function createBroker(given: BrokerSeams): Broker {
   const seams: BrokerSeams = { ...given, newId: (prefix) => given.newId(prefix), emit: quietly(given.emit.bind(given)), ...(given.log === undefined ? {} : { log: quietly(given.log.bind(given)) }) };
-  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock), slots: createToolSlots(seams.limits), stops: createSharedStops() };
+  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock, seams.answers), slots: createToolSlots(seams.limits), stops: createSharedStops() };
   const { stops } = memory;
   const underWay = new Set<Promise<PerformedCall | ParkedCall>>();
 

@@ -19,6 +19,7 @@ import type {
   Redactor,
   RunLease,
   RunLimits,
+  SharedAnswers,
   Source,
   Tool,
   UnavailableNamespace,
@@ -75,6 +76,8 @@ export interface BrokerSeams {
   readonly leaseMs: number;
   /** Default: none. */
   readonly limits?: CallLimits | undefined;
+  /** What other processes were answered. Default: nothing. */
+  readonly answers?: SharedAnswers | undefined;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
   newId(prefix: string): string;
   emit(event: GateEvent): void;

@@ -37,7 +37,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   if (known.effect !== "read") await recorded;
   // Whoever calls next finds what this one left of a budget.
   if (settling !== undefined) await settling;
-  seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told });
+  seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}) });
   return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
 }
 

@@ -21,6 +21,6 @@ export async function closeGate({ options, hub, broker, check, keeper }: Closing
   await Promise.allSettled([broker.close()]);
   await Promise.allSettled(options.drivers.map((driver) => driver.close()));
   await Promise.allSettled([check.close(), ...options.sources.map(({ source }) => source.close())]);
-  await Promise.allSettled([options.journal.close(), options.callLimits?.rateStore?.close()]);
+  await Promise.allSettled([options.journal.close(), options.callLimits?.rateStore?.close(), options.answers?.close()]);
   hub.close();
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { missingRedis, startRedis } from "@callgate/testkit";
 import type { PrivateRedis } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createRedisAnswerStore } from "./redis-answer-store.ts";
 import { connectRedis } from "./redis-connection.ts";
 import { createRedisRateStore } from "./redis-rate-store.ts";
 
@@ -19,7 +20,7 @@ async function openStore() {
   return store;
 }
 
-describe.skipIf(missing !== undefined)(`createRedisRateStore${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+describe.skipIf(missing !== undefined)(`Redis${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   beforeAll(async () => {
     server = await startRedis();
   });
@@ -74,6 +75,16 @@ describe.skipIf(missing !== undefined)(`createRedisRateStore${missing === undefi
     const keys = await connection.client.keys("*");
     expect(keys.filter((key) => key.startsWith("callgate:rate:named"))).toHaveLength(1);
     expect(keys.join(" ")).not.toContain("canary");
+  });
+
+  test("keeps sealed answers for all, as bytes, until their time is over", async () => {
+    const [one, other] = [createRedisAnswerStore(await connectRedis(ours().url)), createRedisAnswerStore(await connectRedis(ours().url))];
+    onTestFinished(() => Promise.all([one.close(), other.close(), one.close()]).then(() => undefined));
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    await one.put("name", bytes, 300);
+    expect(Buffer.from((await other.get("name")) ?? []).equals(bytes)).toBe(true);
+    expect(await other.get("another")).toBeUndefined();
+    while ((await other.get("name")) !== undefined) await sleep(20);
   });
 
   test("without a server it opens all the same, and says that it is not ready", async () => {
