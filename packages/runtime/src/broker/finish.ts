@@ -93,6 +93,8 @@ async function flush(scope: CallScope, { tool, effect }: Known): Promise<readonl
     return [];
   } catch (error) {
     const said = scope.safe.text(error instanceof Error ? error.message : String(error));
+    // Kept for the next try of its run: without it the run could not go on from its record.
+    scope.request.gather?.(scope.record.take());
     const telling = (why: string): string => `The outcome of ${tool} could not be written to the journal: ${why}`;
     scope.seams.emit({ kind: "journal-degraded", atMs: scope.seams.clock.now(), message: telling(said) });
     return [telling(journalRefusal(error)?.why ?? said)];

@@ -19,16 +19,17 @@ export async function flushIntent(call: ReadyCall, durability: Durability): Prom
     await confirmLease(call);
     return undefined;
   } catch (error) {
+    const notDone = `${call.tool.name} was not ${call.state.attempts === 0 ? "called" : "tried again"}`;
     const refusal = journalRefusal(error);
     if (refusal !== undefined) {
       const { code, why, toDo, retryable } = refusal;
-      return ended({ outcome: "failed", code, tool: call.tool.name, message: `${call.tool.name} was not called: a write is written down before it is made, and ${why}. Nothing was changed. ${toDo}`, retryable });
+      return ended({ outcome: "failed", code, tool: call.tool.name, message: `${notDone}: a write is written down before it is made, and ${why}. Nothing was changed. ${toDo}`, retryable });
     }
     return ended({
       outcome: "failed",
       code: "INTERNAL",
       tool: call.tool.name,
-      message: `${call.tool.name} was not called: its intent could not be written to the journal (${call.safe.text(error instanceof Error ? error.message : String(error))}). Nothing was changed.`,
+      message: `${notDone}: its intent could not be written to the journal (${call.safe.text(error instanceof Error ? error.message : String(error))}). Nothing was changed.`,
       retryable: true,
     });
   }

@@ -1,4 +1,4 @@
-import { ToolError } from "@callgate/contract";
+import { CallgateError, ToolError } from "@callgate/contract";
 import type { Effect, RetrySpec, ToolContext } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { errorOf, testGate, testTool } from "./fixtures/test-broker.ts";
@@ -48,6 +48,19 @@ describe("perform", () => {
     await gate.clock.advance(100);
     expect(seen).toHaveLength(3);
     await performing;
+  });
+
+  test("br-033: a process that stood still between two tries asks whether the run is still its own, and does not try again when it is not", async () => {
+    const { tool, seen } = flaky(1, { retry: { retries: 1, minDelayMs: 60_000, maxDelayMs: 60_000 } });
+    const gate = testGate({ tools: [tool] });
+    let renewals = 0;
+    Object.assign(gate.journal, { renew: () => { renewals += 1; return Promise.reject(new CallgateError("RUN_FENCED", "Run r1 was taken over")); } });
+    const performing = gate.call("crm.pay");
+    await gate.clock.advance(60_000);
+    const { outcome } = await performing;
+    expect([seen.length, renewals]).toEqual([1, 1]);
+    expect(outcome).toMatchObject({ kind: "failed", effectStatus: "unknown", error: { code: "RUN_FENCED", message: "crm.pay was not tried again: a write is written down before it is made, and another process has taken this run over. The run goes on there. Whether the change took effect is not known: find out with a read before calling again." } });
+    expect(gate.entries().at(-1)).toMatchObject({ kind: "call-ended", attempts: 1 });
   });
 
   test("gives up after the declared number, and says how often it tried", async () => {

@@ -7,7 +7,9 @@ import type { Inner } from "../lib/stop.ts";
 import { asksTooMuch, backoffMs } from "./backoff.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
+import { flushIntent } from "./intent.ts";
 import { circuitOpen, mayTryAgain } from "./limit.ts";
+import { inDoubtStill } from "./recover.ts";
 import { storeArtifact } from "./store-artifact.ts";
 import { readThrown } from "./thrown.ts";
 import type { Thrown } from "./thrown.ts";
@@ -49,6 +51,9 @@ export async function perform(call: ReadyCall, late: (end: LateEnd, attempt: num
     if (!mayRetry(call, { end, thrown, attempt })) return failed(call, { end, thrown, doubt, attempts: attempt });
     await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: Math.max(backoffMs(call.tool.tool.retry, attempt, call.key.value), thrown?.retryAfterMs ?? 0), stop: call.stop });
     if (!call.stop.aborted && !(await mayTryAgain(call))) return failed(call, { end, thrown, doubt, attempts: attempt });
+    // A process that stood still meanwhile may have lost its run: then somebody else decides about this write.
+    const refused = call.effect === "read" || call.stop.aborted ? undefined : await flushIntent(call, "full");
+    if (refused !== undefined) return { ...(doubt === "unknown" ? inDoubtStill(call, refused) : refused), attempts: attempt };
   }
 }
 

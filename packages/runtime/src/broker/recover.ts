@@ -60,10 +60,10 @@ export function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, 
 }
 
 /** A repetition that did not come to a good end does not lift the doubt about the first try. */
-export function inDoubtStill(call: ReadyCall, end: Ended | ParkedCall): Ended | ParkedCall {
+export function inDoubtStill<End extends Ended | ParkedCall>(call: ReadyCall, end: End): End {
   if (end.kind !== "ended" || end.outcome.kind === "ok" || end.outcome.effectStatus !== "none") return end;
   const { error } = end.outcome;
-  return { ...end, outcome: { ...end.outcome, effectStatus: "unknown", error: { ...error, message: withEffect(error.message.replace(/ Nothing was changed\.$/, ""), call.effect, "unknown") } } };
+  return { ...end, outcome: { ...end.outcome, effectStatus: "unknown", error: { ...error, message: withEffect(error.message.replace(" Nothing was changed.", ""), call.effect, "unknown") } } };
 }
 
 function awaitPerson({ request }: CallScope, tool: string, argsSummary: ReadyCall["argsSummary"]): ParkedCall {

@@ -52,7 +52,7 @@ export function recordedCompensation(entries: readonly JournalEntry[]): Compensa
   for (const { seq, call } of doneInReverse(entries, calls)) {
     const { tool, callId } = call.issued;
     const undoing = calls.get(undoSeqFrom + seq);
-    if (undoing?.ended?.outcome === "ok") undone.push(callId);
+    if (isUndone(undoing)) undone.push(callId);
     else remaining.push({ callId, tool, why: whyRemaining(call, undoing) });
   }
   return { undone, remaining };
@@ -79,6 +79,11 @@ function doneInReverse(entries: readonly JournalEntry[], calls: ReadonlyMap<numb
     .sort((a, b) => (endedAt.get(b.seq) ?? Number.POSITIVE_INFINITY) - (endedAt.get(a.seq) ?? Number.POSITIVE_INFINITY) || b.seq - a.seq);
 }
 
+/** It ended well, or it turned out later that it took effect: it came late, or a person said so. */
+function isUndone(undoing: RecordedCall | undefined): boolean {
+  return undoing?.ended?.outcome === "ok" || undoing?.effectStatus === "done";
+}
+
 interface Undoing {
   readonly seq: number;
   readonly call: Issued;
@@ -89,7 +94,7 @@ interface Undoing {
 
 /** Undefined when the effect is undone; else why a person has to see to it. */
 async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<string | undefined> {
-  if (before?.ended?.outcome === "ok") return undefined;
+  if (isUndone(before)) return undefined;
   if ((call.effectStatus ?? "unknown") === "unknown") return inDoubt;
   const { tool, args, occurrence } = call.issued;
   const known = scope.view.catalog.resolve(tool);

@@ -1,3 +1,4 @@
+import { CallgateError, ToolError } from "@callgate/contract";
 import type { JournalEntry } from "@callgate/contract";
 import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
@@ -98,6 +99,30 @@ describe("runs.resume", () => {
     const resumed = await gate.runs.resume(run.runId);
     expect(resumed).toMatchObject({ status: "diverged", error: { code: "REPLAY_DIVERGED", details: { seq: 0 } }, effects: { done: ["t.write (call 0)"] } });
     expect(resumed.error?.message).toContain("Call 0 (t.write) has other arguments");
+    expect(done).toHaveLength(1);
+  });
+
+  test("an error that quotes a sensitive argument reads the same before and after", async () => {
+    const { open } = world([{ name: "find", sensitive: ["/input/email"], handler: ({ email }: { email: string }) => { throw new ToolError({ code: "NOT_FOUND", message: `No customer ${email}` }); } } as TestTool]);
+    const gate = await open();
+    const { runId } = await gate.run("const { message } = await tools.t.find({ email: 'ann@acme.example' }).catch((error) => error); await tools.t.write({ message }); await waitFor('go'); return message");
+    await gate.runs.signal(runId, { name: "go" });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: "No customer [sensitive]" } });
+  });
+
+  test("an outcome that could not be written at once is written with the next, so that the run can go on", async () => {
+    const { open, journal, done } = world();
+    const gate = await open();
+    let isFull = true;
+    journal.before = (_what, _lease, entries) => {
+      if (!isFull || !entries.some(({ kind }) => kind === "call-ended")) return;
+      isFull = false;
+      throw new CallgateError("JOURNAL_UNAVAILABLE", "no space left");
+    };
+    const { runId, notices } = await gate.run("const paid = await tools.t.write({ n: 1 }); await waitFor('go'); return paid");
+    expect(notices).toContainEqual(expect.stringContaining("could not be written to the journal"));
+    await gate.runs.signal(runId, { name: "go" });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { args: { n: 1 } } } });
     expect(done).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { durableWorld, until } from "./fixtures/durable-world.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
 /** Three writes that can be undone; undoing `b` waits until it is let go. */
-function shop() {
+function shop(ofB: Partial<TestTool> = {}) {
   const log: string[] = [];
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -15,7 +15,7 @@ function shop() {
     },
     ...init,
   });
-  const world = durableWorld([step("a", () => undefined), step("b", () => held, { idempotent: true }), step("c", () => undefined)]);
+  const world = durableWorld([step("a", () => undefined), step("b", () => held, { idempotent: true, ...ofB }), step("c", () => undefined)]);
   onTestFinished(async () => {
     letGo();
     await world.close();
@@ -24,6 +24,32 @@ function shop() {
 }
 
 const program = "await tools.t.a({}); await tools.t.b({}); await tools.t.c({}); return 1";
+
+describe("an undoing that did not end well", () => {
+  const lostAnswer = (): never => { throw new Error("connection lost"); };
+
+  test("but took effect all the same, as its late end tells, is not done again", async () => {
+    const { open, log, letGo, entries } = shop({ timeoutMs: 30 });
+    const gate = await open();
+    const { runId } = await gate.run(program, { onFailure: "keep" });
+    expect((await gate.runs.rollback(runId)).compensation).toMatchObject({ undone: [`${runId}.2`, `${runId}.0`], remaining: [{ tool: "t.b" }] });
+    letGo();
+    await until(() => entries(runId).some(({ kind }) => kind === "call-late"));
+    expect((await gate.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.2`, `${runId}.1`, `${runId}.0`], remaining: [] });
+    expect(await gate.runs.resume(runId)).toMatchObject({ compensation: { remaining: [] } });
+    expect(log).toEqual(["undo c", "undo b", "undo a"]);
+  });
+
+  test.each([[true, 1], [false, 2]])("and of which a person says that it happened (%s) is done %i times in all", async (happened, times) => {
+    const { open, log } = shop({ compensate: () => (log.push("undo b"), log.length > 2 ? undefined : lostAnswer()) });
+    const gate = await open();
+    const { runId } = await gate.run(program, { onFailure: "keep" });
+    expect((await gate.runs.rollback(runId)).compensation?.remaining).toMatchObject([{ callId: `${runId}.1` }]);
+    await gate.runs.resolve(`${runId}.1000000001`, { happened });
+    expect((await gate.runs.rollback(runId)).compensation).toMatchObject({ remaining: [] });
+    expect(log.filter((line) => line === "undo b")).toHaveLength(times);
+  });
+});
 
 describe("two rollbacks at once", () => {
   test("one undoes, once; the other is told which process does, and what to do", async () => {

@@ -2,6 +2,7 @@ import type { GuestCall, RunSignal } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
+import { withoutValues } from "../broker/sensitive-values.ts";
 import { createCallLedger } from "./call-ledger.ts";
 import type { CallLedger } from "./call-ledger.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
@@ -113,7 +114,7 @@ function begin(state: QueueState, call: ToolCall, args: IssuedTool["args"]): voi
   call.state = "open";
   state.open += 1;
   state.perform.call(call, args).then(
-    (answer) => (isParked(answer) ? park(state, { call, args }, answer) : end(state, { call, args }, answer)),
+    (answer) => (isParked(answer) ? park(state, { call, args }, answer) : end(state, { call, args }, asRecorded(answer))),
     (fault: unknown) => end(state, { call, args }, faulted(call, fault)),
   );
 }
@@ -143,6 +144,12 @@ function end(state: QueueState, { call, args }: Begun, performed: PerformedCall)
   state.open -= 1;
   told.ended(call, performed);
   next(state);
+}
+
+/** A program that goes on later is given errors from its record, without what its tools declare sensitive: it never gets another one. */
+function asRecorded(performed: PerformedCall): PerformedCall {
+  const { outcome, sensitiveValues } = performed;
+  return outcome.kind === "ok" ? performed : { ...performed, outcome: { ...outcome, error: withoutValues(outcome.error, sensitiveValues) } };
 }
 
 function wake(state: QueueState, call: ToolCall, said: RunSignal | undefined): void {
