@@ -8,6 +8,7 @@ export const forgetfulJournal: Journal = {
   begin: async ({ runId }) => ({ runId, epoch: 1 }),
   append: nothing,
   finish: nothing,
+  letGo: () => undefined,
   watch: () => () => undefined,
   renew: nothing,
   suspend: nothing,

@@ -186,9 +186,11 @@ export interface Journal {
   finish(lease: RunLease, finish: RunFinish, durability?: Durability): Promise<void>;
   /**
    * The journal renews the leases of what it began or claimed by itself while the process lives, a third of the lease
-   * apart. Calls `lost` once when it finds that the run is another's, until the returned function is called.
+   * apart, until the run is given up (`suspend`, `finish` and `release`, also where they fail) or let go. Calls `lost` once when it finds that the run is another's, until the returned function is called.
    */
   readonly watch: (lease: RunLease, lost: () => void) => () => void;
+  /** Nobody here drives the run any more, whatever came of it: once its lease is over it is anybody's. Writes nothing. */
+  readonly letGo: (lease: RunLease) => void;
   /** Keeps a run ours for `leaseMs` from now. RUN_FENCED once it is another's, or was suspended, finished or released. */
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   /**

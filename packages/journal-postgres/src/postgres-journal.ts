@@ -134,7 +134,7 @@ async function beat({ owners, held, leases }: Parts): Promise<void> {
 
 type Guard = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 
-function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
+function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal, "begin" | "append" | "finish" | "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "reserveEffect"> {
   const { seams, reads, writes, leases, claims, signals, held } = parts;
   return {
     ...undoing(parts, guard),
@@ -150,10 +150,10 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
     append: (lease, entries, durability) => guard(`Cannot append to run ${lease.runId}`, () => writes.append(lease, entries, durability)),
     finish: (lease, finish) =>
       guard(`Cannot finish run ${lease.runId}`, async () => {
-        await writes.finish(lease, finish);
-        held.release(lease);
+        await writes.finish(lease, finish).finally(() => held.release(lease));
       }),
     watch: held.watch,
+    letGo: held.release,
     renew: (lease, leaseMs) =>
       guard(`Cannot renew run ${lease.runId}`, async () => {
         await leases.renew(lease, leaseMs);
@@ -161,17 +161,17 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
       }),
     suspend: (lease, suspension) =>
       guard(`Cannot suspend run ${lease.runId}`, async () => {
-        await leases.suspend(lease, suspension);
-        held.release(lease);
+        await leases.suspend(lease, suspension).finally(() => held.release(lease));
       }),
     claim: (options) =>
       guard("Cannot claim a run", async () => {
         const claimed = await claims.claim(options);
         if (claimed === undefined) return undefined;
         const { lease, reason, tenant } = claimed;
+        const run = await reads.readRun(tenant, lease.runId); // Where that fails nobody drives it, and its lease comes to its end.
+        if (run === undefined) return undefined;
         held.hold(lease, options.leaseMs);
-        const run = await reads.readRun(tenant, lease.runId);
-        return run === undefined ? undefined : { lease, run, reason };
+        return { lease, run, reason };
       }),
     signal: (tenant, runId, signal) =>
       guard(`Cannot signal run ${runId}`, async () => {
@@ -194,15 +194,14 @@ function undoing({ reads, undoClaims, held }: Parts, guard: Guard): Pick<Journal
       guard(`Cannot claim run ${runId}`, async () => {
         const claim = await undoClaims.claim({ tenant, runId }, leaseMs);
         if (claim.kind !== "claimed") return claim;
-        held.hold(claim.lease, leaseMs);
         const run = await reads.readRun(tenant, runId);
         if (run === undefined) throw notFoundError(runId);
+        held.hold(claim.lease, leaseMs);
         return { ...claim, run };
       }),
     release: (lease) =>
       guard(`Cannot give run ${lease.runId} back`, async () => {
-        await undoClaims.release(lease);
-        held.release(lease);
+        await undoClaims.release(lease).finally(() => held.release(lease));
       }),
   };
 }

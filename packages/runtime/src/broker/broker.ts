@@ -12,6 +12,7 @@ import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCa
 import type { ParkedCall } from "./call-past.ts";
 import { createCallRecord } from "./call-record.ts";
 import { decide } from "./decide.ts";
+import { inDoubtStill } from "./ended.ts";
 import { faulted } from "./faulted.ts";
 import { finish, recordLate } from "./finish.ts";
 import { recordIntent } from "./intent.ts";
@@ -22,7 +23,7 @@ import type { OpenedCall } from "./open-call.ts";
 import { perform } from "./perform.ts";
 import type { LateEnd, Performed } from "./perform.ts";
 import { precheck } from "./precheck.ts";
-import { abandoned, inDoubtStill, recover, recoverBlind } from "./recover.ts";
+import { abandoned, recover, recoverBlind } from "./recover.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
 import { createToolSlots } from "./tool-slots.ts";

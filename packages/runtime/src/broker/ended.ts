@@ -1,5 +1,6 @@
 import type { CallError, Effect, EffectStatus, JsonObject, OutcomeKind } from "@callgate/contract";
-import type { Ended } from "./call.ts";
+import type { Ended, ReadyCall } from "./call.ts";
+import type { ParkedCall } from "./call-past.ts";
 
 export interface EndedInit {
   readonly outcome: Exclude<OutcomeKind, "ok">;
@@ -39,4 +40,11 @@ export function withEffect(message: string, effect: Effect, status: EffectStatus
     case "unknown":
       return `${sentence} Whether the change took effect is not known: find out with a read before calling again.`;
   }
+}
+
+/** A repetition that did not come to a good end does not lift the doubt about the first try. */
+export function inDoubtStill<End extends Ended | ParkedCall>({ effect }: Pick<ReadyCall, "effect">, end: End): End {
+  if (end.kind !== "ended" || end.outcome.kind === "ok" || end.outcome.effectStatus !== "none") return end;
+  const { error } = end.outcome;
+  return { ...end, outcome: { ...end.outcome, effectStatus: "unknown", error: { ...error, message: withEffect(error.message.replace(" Nothing was changed.", ""), effect, "unknown") } } };
 }

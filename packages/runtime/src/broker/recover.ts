@@ -59,13 +59,6 @@ export function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, 
   return ended({ outcome: "cancelled", code: "CANCELLED", tool, message: withEffect(`The run was ended before the call of ${tool} could be settled`, effect, effectStatus), effectStatus });
 }
 
-/** A repetition that did not come to a good end does not lift the doubt about the first try. */
-export function inDoubtStill<End extends Ended | ParkedCall>(call: ReadyCall, end: End): End {
-  if (end.kind !== "ended" || end.outcome.kind === "ok" || end.outcome.effectStatus !== "none") return end;
-  const { error } = end.outcome;
-  return { ...end, outcome: { ...end.outcome, effectStatus: "unknown", error: { ...error, message: withEffect(error.message.replace(" Nothing was changed.", ""), call.effect, "unknown") } } };
-}
-
 function awaitPerson({ request }: CallScope, tool: string, argsSummary: ReadyCall["argsSummary"]): ParkedCall {
   const resolved = request.past?.resolved ?? 0;
   return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, attempt: resolved, tool, argsSummary }, past: { issued: true, begun: true, resolved } };

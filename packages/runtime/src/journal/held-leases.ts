@@ -15,7 +15,7 @@ export interface HeldLeases {
   readonly all: () => readonly HeldLease[];
   hold(lease: RunLease, leaseMs: number): void;
   /** Forgets a run, unless it is held under a later lease. */
-  release(lease: RunLease): void;
+  readonly release: (lease: RunLease) => void;
   /** The same, and tells whoever watches it: it is another's. */
   readonly lose: (lease: RunLease) => void;
   /** Calls `lost` once, until the returned function is called. */

@@ -24,6 +24,7 @@ export interface Recorder {
   append(lease: RunLease, entries: readonly JournalEntry[], durability: Durability): Promise<void>;
   finish(lease: RunLease, finish: RunFinish, durability: Durability): Promise<void>;
   readonly watch: HeldLeases["watch"];
+  readonly letGo: HeldLeases["release"];
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
@@ -81,10 +82,13 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     }
   }
 
-  /** The same for what ends our driving of it. */
+  /** The same for what ends our driving of it: where that cannot be written, the lease comes to its end. */
   async function giveUp(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => void): Promise<void> {
-    await write(lease, options, work);
-    held.release(lease);
+    try {
+      await write(lease, options, work);
+    } finally {
+      held.release(lease);
+    }
   }
 
   return {
@@ -112,6 +116,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     release: (lease) => giveUp(lease, { durability: "lazy", what: `Cannot give run ${lease.runId} back` }, () => seams.undoClaims.release(lease)),
     ...outside(seams, held),
     watch: held.watch,
+    letGo: held.release,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     ...holding(seams, write),
     queued: () => order.idle(),

@@ -137,10 +137,11 @@ interface Access {
 function durable(
   { recorder, entries, budgets }: { readonly recorder: Recorder; readonly entries: EntryReader; readonly budgets: Budgets },
   { guard, read }: Access,
-): ReturnType<typeof holding> & Pick<Journal, "watch" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
+): ReturnType<typeof holding> & Pick<Journal, "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
   return {
     ...holding({ recorder, budgets }, { guard, read }),
     watch: recorder.watch,
+    letGo: recorder.letGo,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
     suspend: (lease, suspension) => guard(`Cannot suspend run ${lease.runId}`, () => recorder.suspend(lease, suspension)),
     claim: (claim) => guard("Cannot claim a run", () => recorder.claim(claim)),

@@ -1,4 +1,4 @@
-import { BackgroundJob, ToolError } from "@callgate/contract";
+import { BackgroundJob, CallgateError, ToolError } from "@callgate/contract";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
@@ -250,6 +250,36 @@ describe("workers", () => {
     expect([journal.runs.get(run.runId)?.status, done]).toEqual(["suspended", ['{"n":1}']]);
     expect(await (await open()).runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: "end" } });
     expect(done).toEqual(['{"n":1}', '{"n":2}']);
+  });
+
+  test("a run that a worker could not go on with is not kept from others: the next one does", async () => {
+    const { open, journal } = world([]);
+    const { runId } = await (await open()).run("return await waitFor('go')");
+    const faults: unknown[] = [];
+    const gate = await open({ onFault: (fault) => void faults.push(fault) });
+    const { readSignals } = journal;
+    journal.readSignals = () => {
+      journal.readSignals = readSignals;
+      return Promise.reject(new CallgateError("JOURNAL_UNAVAILABLE", "the connection was lost"));
+    };
+    const worker = gate.work({ concurrency: 1 });
+    await gate.runs.signal(runId, { name: "go" });
+    await until(() => journal.runs.get(runId)?.status === "completed");
+    await worker.stop();
+    expect(faults).toMatchObject([{ code: "JOURNAL_UNAVAILABLE" }]);
+  });
+
+  test("a run whose end could not be written is ended by whoever goes on with it", async () => {
+    const { open, journal } = world([{ name: "pay", effect: "write", handler: () => "paid" }]);
+    const gate = await open();
+    journal.before = (what) => {
+      if (what !== "finish") return;
+      journal.before = () => undefined;
+      throw new CallgateError("JOURNAL_UNAVAILABLE", "no space left");
+    };
+    const { runId, status, notices } = await gate.run("return await tools.t.pay({})");
+    expect([status, notices.some((notice) => notice.includes("could not be written")), journal.runs.get(runId)?.status]).toEqual(["completed", true, "running"]);
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: "paid" }, calls: [{ outcome: "ok" }] });
   });
 
   test("a run that takes its process down again and again at one point ends as crashed", async () => {

@@ -129,13 +129,16 @@ describe("runs.resume", () => {
   test("code-mode 15: a tool whose interface has changed since the check refuses the run by name, until the changes are accepted", async () => {
     const { open, done, effect } = world();
     const first = await open();
-    const run = await first.run("await waitFor('go'); return await tools.t.write({ n: 1 })");
-    await first.runs.signal(run.runId, { name: "go" });
+    const run = await first.run("const later = waitFor('go'); await waitFor('go'); await tools.t.write({ n: 1 }); return await later");
+    await first.runs.signal(run.runId, { name: "go", payload: 1 });
     const renamed = [{ name: "read", handler: () => 1 }, effect("write", { input: { type: "object", properties: { n: { type: "number" } } } }), effect("ask_pay")];
     const second = await open({}, renamed);
     await expect(second.runs.resume(run.runId)).rejects.toMatchObject({ code: "RUN_NOT_RESUMABLE", message: expect.stringContaining("tool t.write has another interface") as string });
     expect(done).toEqual([]);
-    expect(await second.runs.resume(run.runId, { acceptChanges: true })).toMatchObject({ status: "completed", value: { value: { name: "write" } } });
+    expect((await second.runs.show(run.runId))?.run).toMatchObject({ status: "suspended", waits: [{ kind: "event", name: "go", occurrence: 1 }] });
+    await second.runs.signal(run.runId, { name: "go" });
+    expect(await second.runs.resume(run.runId, { acceptChanges: true })).toMatchObject({ status: "completed", value: { value: 1 } });
+    expect(done).toHaveLength(1);
   });
 
   test("an approval is refused when the policy has changed since it was asked", async () => {

@@ -34,7 +34,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   async function endCancelled({ run, lease }: ClaimedRun, signal: AbortSignal): Promise<RunResult> {
     const { runId, principal } = run;
     const scope = scopeFor(run, lease);
-    const letGo = watchLease(scope);
+    const unwatch = watchLease(scope);
     try {
       const entries = await journal.readEntries(principal.tenant, runId);
       const atMs = clock.now();
@@ -46,14 +46,15 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
       return withCompensation(await recorded(await again(journal, run)), compensation);
     } finally {
-      letGo();
+      unwatch();
+      journal.letGo(lease);
     }
   }
 
   /** Under a lease of its own, so that no other process undoes the same at the same time. */
   async function undoClaimed({ run, lease }: Pick<ClaimedRun, "run" | "lease">, signal: AbortSignal, ...first: readonly JournalEntry[]): Promise<RunResult> {
     const scope = scopeFor(run, lease);
-    const letGo = watchLease(scope);
+    const unwatch = watchLease(scope);
     try {
       if (first.length > 0) await journal.append(lease, first, "lazy");
       const compensation = await undoAll(scope, signal);
@@ -64,7 +65,8 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       await journal.release(lease).catch(() => undefined);
       throw fault;
     } finally {
-      letGo();
+      unwatch();
+      journal.letGo(lease);
     }
   }
 
@@ -86,7 +88,10 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     },
     async goOnUndoing(claimed, signal) {
       const { run, lease } = claimed;
-      const entries = await journal.readEntries(run.principal.tenant, run.runId);
+      const entries = await journal.readEntries(run.principal.tenant, run.runId).catch((fault: unknown) => {
+        journal.letGo(lease); // A worker claims it again.
+        throw fault;
+      });
       if (lossesOf(entries) < maxLosses - 1) return await undoClaimed(claimed, signal, { kind: "resumed", atMs: clock.now(), epoch: lease.epoch, reason: "taken_over", changes: [] });
       await journal.release(lease);
       return await recorded(run);

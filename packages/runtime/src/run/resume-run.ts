@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver, UnavailableNamespace } from "@callgate/contract";
+import { isAnswered, signalName } from "../journal/signal-codec.ts";
 import { race } from "../lib/race.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { compensate } from "./compensate.ts";
@@ -81,7 +82,16 @@ export function createResumer(options: ResumerOptions): Resumer {
     }
   }
 
+  /** Whatever comes of it, the run is not kept from others when nobody drives it any more. */
   async function drive(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
+    try {
+      return await goOn(claimed, resuming);
+    } finally {
+      journal.letGo(claimed.lease);
+    }
+  }
+
+  async function goOn(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
     const { run, lease } = claimed;
     const { signal, suspendAfterMs, leave } = resuming;
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
@@ -101,10 +111,10 @@ export function createResumer(options: ResumerOptions): Resumer {
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
-    if (changes.away.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, claimed, awayError(run, changes.away));
-    if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, claimed, changedError(run, changes.tools));
+    if (changes.away.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, awayError(run, changes.away));
+    if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, changedError(run, changes.tools));
     tellResumed(scope, claimed, [...changes.tools, ...changes.away.map(({ namespace }) => `the source ${namespace} cannot be reached`), ...changes.others]);
-    const whole = await readAgain(scope, entries, signal).catch((fault: unknown) => leaveWaiting(scope, claimed, fault));
+    const whole = await readAgain(scope, entries, signal).catch((fault: unknown) => leaveWaiting(scope, { run, entries }, fault));
     const point = whole === entries ? known : readResumePoint(run, whole, signals);
     for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
     return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
@@ -131,10 +141,12 @@ interface GivenUp extends OpenClaim {
 }
 
 /** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
-async function leaveWaiting({ seams: { journal, clock }, log }: RunScope, { run }: OpenClaim, why: unknown): Promise<never> {
+async function leaveWaiting({ seams: { journal, clock }, log }: RunScope, { run, entries }: Pick<GivenUp, "run" | "entries">, why: unknown): Promise<never> {
   const signals = await journal.readSignals(run.principal.tenant, run.runId);
-  const answered = new Set(signals.map(keyOf));
-  const waits = run.waits.filter((wait) => wait.kind === "timer" || !(answered.has(wait.kind === "approval" ? wait.question.approvalId : wait.kind === "event" ? wait.name : wait.callId)));
+  const said = signals.map(signalName);
+  // A run that was claimed waits for nothing; what it waited for is in its record.
+  const waited = entries.findLast((entry) => entry.kind === "suspended")?.waits ?? [];
+  const waits = waited.filter((wait) => !isAnswered([wait], said));
   await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
   throw why;
 }
@@ -145,10 +157,6 @@ function awayError({ runId }: RunRecord, away: readonly UnavailableNamespace[]):
 
 function changedError({ runId }: RunRecord, changed: readonly string[]): CallgateError {
   return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} was not resumed, for what its program was checked against has changed: ${changed.join("; ")}. Nothing was performed. Resume it with acceptChanges (--accept-changes) if the program fits all the same, or cancel it.`, { details: { runId, changes: [...changed] } });
-}
-
-function keyOf(signal: Awaited<ReturnType<RunSeams["journal"]["readSignals"]>>[number]): string {
-  return signal.kind === "approval" ? signal.approvalId : signal.kind === "event" ? signal.name : signal.callId;
 }
 
 /** Why a block of a session cannot go on. */

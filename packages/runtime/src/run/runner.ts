@@ -81,7 +81,12 @@ export function createRunner(options: RunnerOptions): Runner {
       const driver = request.session?.driver ?? driverFor(options.drivers, request.language);
       // Of the first run of a process: the table is made in its own thread while the program is checked and runs.
       seams.tokenCounter().catch(() => undefined); // Whoever needs it tries again, and tells.
-      return await checkAndCarryOut(openRun(seams, request, driver.name), request, { driver });
+      const scope = openRun(seams, request, driver.name);
+      try {
+        return await checkAndCarryOut(scope, request, { driver });
+      } finally {
+        seams.journal.letGo(scope.lease);
+      }
     },
     async restart(scope, request, before) {
       return await checkAndCarryOut(scope, request, { driver: driverFor(options.drivers, request.language), before });
@@ -134,8 +139,13 @@ async function undoIfFailed(scope: RunScope, { onFailure }: RunRequest, { end, s
   const done = calls.filter((call) => call.effect !== "read" && call.end?.effectStatus === "done");
   if (!canCompensate(scope, done.map(({ tool }) => tool))) return undefined;
   await scope.log.settle();
-  const entries = await scope.seams.journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
-  return await compensate(scope, entries, new AbortController().signal);
+  try {
+    const entries = await scope.seams.journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });
+    return await compensate(scope, entries, new AbortController().signal);
+  } catch (fault) {
+    scope.notices.add(`What the run did was not undone, for its record could not be read: ${scope.seams.redactor.text(fault instanceof Error ? fault.message : String(fault))} Undo it with callgate runs rollback ${scope.runId}`);
+    return undefined;
+  }
 }
 
 export function driverFor(drivers: readonly SandboxDriver[], language: ProgramLanguage): SandboxDriver {

@@ -116,6 +116,23 @@ export function endedSuite(seams: DurableSeams): void {
     expect(lost).toEqual(["watched"]);
   });
 
+  test("a run that was let go, or whose end could not be written, is not renewed: once its lease is over it is anybody's", async () => {
+    const { setUp, openAgain } = seams;
+    const clock = virtualClock(START_MS);
+    const { store, journal: first } = await setUp(clock);
+    const second = await openAgain(store, clock);
+    const kept = await first.begin(sampleRun("kept"), { leaseMs: LEASE_MS });
+    first.letGo(await first.begin(sampleRun("let-go"), { leaseMs: LEASE_MS }));
+    await first.begin(sampleRun("unended"), { leaseMs: LEASE_MS });
+    await expect(first.finish(leaseOf("unended"), sampleFinish({ status: "\ud800\u0000" as "failed", endedAtMs: "never" as unknown as number }))).rejects.toBeDefined();
+    for (let beats = 0; beats < 6; beats += 1) {
+      await clock.advance(LEASE_MS / 3);
+      await first.renew(kept, LEASE_MS); // After the beat: what is asked for is done in its order.
+    }
+    expect([(await second.claim({ leaseMs: LEASE_MS }))?.run.runId, (await second.claim({ leaseMs: LEASE_MS }))?.run.runId].sort()).toEqual(["let-go", "unended"]);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+  });
+
   test("is not pruned while somebody undoes it", async () => {
     const { first, second } = await endedRun();
     await second.claimEnded("acme", "r1", { leaseMs: LEASE_MS });
