@@ -84,11 +84,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
 
   /** The same for what ends our driving of it: where that cannot be written, the lease comes to its end. */
   async function giveUp(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => void): Promise<void> {
-    try {
-      await write(lease, options, work);
-    } finally {
-      held.release(lease);
-    }
+    await write(lease, options, work).finally(() => held.release(lease));
   }
 
   return {
@@ -115,8 +111,6 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     suspend: (lease, suspension) => giveUp(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension)),
     release: (lease) => giveUp(lease, { durability: "lazy", what: `Cannot give run ${lease.runId} back` }, () => seams.undoClaims.release(lease)),
     ...outside(seams, held),
-    watch: held.watch,
-    letGo: held.release,
     reserve: (lease, claim) => write(lease, { durability: "full", what: `Cannot take the key of a write of run ${lease.runId}` }, () => seams.effects.reserve(lease, claim)),
     ...holding(seams, write),
     queued: () => order.idle(),
@@ -155,10 +149,12 @@ function claimEndedNow({ undoClaims, runs }: RecorderSeams, run: { readonly tena
   return { ...claim, run: claimed };
 }
 
-/** What is not done under a lease: taking a run, telling one something, and what became of a write of one that is gone. */
-function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "claim" | "claimEnded" | "signal" | "settle"> {
+/** What is not done under a lease: taking a run, having it, telling one something, and what became of a write of one that is gone. */
+function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "watch" | "letGo" | "claim" | "claimEnded" | "signal" | "settle"> {
   const { queue, leases } = seams;
   return {
+    watch: held.watch,
+    letGo: held.release,
     settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
     async claim(options) {
       queue.catchUp();

@@ -257,7 +257,7 @@ describe("workers", () => {
     const { runId } = await (await open()).run("return await waitFor('go')");
     const faults: unknown[] = [];
     const gate = await open({ onFault: (fault) => void faults.push(fault) });
-    const { readSignals } = journal;
+    const readSignals = journal.readSignals.bind(journal);
     journal.readSignals = () => {
       journal.readSignals = readSignals;
       return Promise.reject(new CallgateError("JOURNAL_UNAVAILABLE", "the connection was lost"));

@@ -34,7 +34,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   async function endCancelled({ run, lease }: ClaimedRun, signal: AbortSignal): Promise<RunResult> {
     const { runId, principal } = run;
     const scope = scopeFor(run, lease);
-    const unwatch = watchLease(scope);
+    const letGo = haveRun(scope);
     try {
       const entries = await journal.readEntries(principal.tenant, runId);
       const atMs = clock.now();
@@ -46,15 +46,14 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
       return withCompensation(await recorded(await again(journal, run)), compensation);
     } finally {
-      unwatch();
-      journal.letGo(lease);
+      letGo();
     }
   }
 
   /** Under a lease of its own, so that no other process undoes the same at the same time. */
   async function undoClaimed({ run, lease }: Pick<ClaimedRun, "run" | "lease">, signal: AbortSignal, ...first: readonly JournalEntry[]): Promise<RunResult> {
     const scope = scopeFor(run, lease);
-    const unwatch = watchLease(scope);
+    const letGo = haveRun(scope);
     try {
       if (first.length > 0) await journal.append(lease, first, "lazy");
       const compensation = await undoAll(scope, signal);
@@ -65,9 +64,15 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       await journal.release(lease).catch(() => undefined);
       throw fault;
     } finally {
-      unwatch();
-      journal.letGo(lease);
+      letGo();
     }
+  }
+
+  async function goOnUndoing({ run, lease }: ClaimedRun, signal: AbortSignal): Promise<RunResult> {
+    const entries = await journal.readEntries(run.principal.tenant, run.runId);
+    if (lossesOf(entries) < maxLosses - 1) return await undoClaimed({ run, lease }, signal, { kind: "resumed", atMs: clock.now(), epoch: lease.epoch, reason: "taken_over", changes: [] });
+    await journal.release(lease);
+    return await recorded(run);
   }
 
   return {
@@ -86,16 +91,16 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
         case "open": throw openError(runId, status);
       }
     },
-    async goOnUndoing(claimed, signal) {
-      const { run, lease } = claimed;
-      const entries = await journal.readEntries(run.principal.tenant, run.runId).catch((fault: unknown) => {
-        journal.letGo(lease); // A worker claims it again.
-        throw fault;
-      });
-      if (lossesOf(entries) < maxLosses - 1) return await undoClaimed(claimed, signal, { kind: "resumed", atMs: clock.now(), epoch: lease.epoch, reason: "taken_over", changes: [] });
-      await journal.release(lease);
-      return await recorded(run);
-    },
+    goOnUndoing: (claimed, signal) => goOnUndoing(claimed, signal).finally(() => journal.letGo(claimed.lease)),
+  };
+}
+
+/** Hears when the run is lost, until the returned function is called: from then on it is kept from nobody. */
+function haveRun(scope: RunScope): () => void {
+  const unwatch = watchLease(scope);
+  return () => {
+    unwatch();
+    scope.seams.journal.letGo(scope.lease);
   };
 }
 

@@ -83,13 +83,7 @@ export function createResumer(options: ResumerOptions): Resumer {
   }
 
   /** Whatever comes of it, the run is not kept from others when nobody drives it any more. */
-  async function drive(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
-    try {
-      return await goOn(claimed, resuming);
-    } finally {
-      journal.letGo(claimed.lease);
-    }
-  }
+  const drive = (claimed: OpenClaim, resuming: Resuming): Promise<RunResult> => goOn(claimed, resuming).finally(() => journal.letGo(claimed.lease));
 
   async function goOn(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
     const { run, lease } = claimed;
@@ -97,7 +91,7 @@ export function createResumer(options: ResumerOptions): Resumer {
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
-    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false, recorded }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
     if (entries.some(({ kind }) => kind === "cancelling")) {
       tellResumed(scope, claimed, []);
       return await options.goOnCancelling(claimed);
@@ -107,9 +101,9 @@ export function createResumer(options: ResumerOptions): Resumer {
       return await runner.restart(scope, request, earlierReview(entries, signals));
     }
     const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
-    if (typeof known === "string") return await giveUp(scope, { ...claimed, entries, undoes: true }, known);
+    if (typeof known === "string") return await giveUp(scope, { ...claimed, entries, undoes: true, recorded }, known);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
-    if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+    if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true, recorded }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
     if (changes.away.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, awayError(run, changes.away));
     if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, changedError(run, changes.tools));
@@ -120,22 +114,25 @@ export function createResumer(options: ResumerOptions): Resumer {
     return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
   }
 
-  /** A run that can never go on ends here. What it did is undone, save where undoing may take this process down as well. */
-  async function giveUp(scope: RunScope, { run, lease, entries, undoes }: GivenUp, why: string): Promise<RunResult> {
-    const { runId, principal } = run;
-    await journal.append(lease, openEnds(entries, { atMs: clock.now(), message: `The process that ran ${runId} was lost before the call ended` }), "full");
-    const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), new AbortController().signal) : undefined;
-    const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
-    const endedAtMs = clock.now();
-    await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
-    seams.emit({ kind: "run-ended", atMs: endedAtMs, runId, principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
-    return withCompensation(await recorded((await journal.readRun(principal.tenant, runId)) ?? { ...run, status: "crashed", error }), compensation);
-  }
-
   return { resume, drive, recorded };
 }
 
+/** A run that can never go on ends here. What it did is undone, save where undoing may take this process down as well. */
+async function giveUp(scope: RunScope, { run, lease, entries, undoes, recorded }: GivenUp, why: string): Promise<RunResult> {
+  const { seams } = scope;
+  const { journal, clock } = seams;
+  const { runId, principal } = run;
+  await journal.append(lease, openEnds(entries, { atMs: clock.now(), message: `The process that ran ${runId} was lost before the call ended` }), "full");
+  const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), new AbortController().signal) : undefined;
+  const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
+  const endedAtMs = clock.now();
+  await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
+  seams.emit({ kind: "run-ended", atMs: endedAtMs, runId, principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
+  return withCompensation(await recorded((await journal.readRun(principal.tenant, runId)) ?? { ...run, status: "crashed", error }), compensation);
+}
+
 interface GivenUp extends OpenClaim {
+  readonly recorded: Resumer["recorded"];
   readonly entries: readonly JournalEntry[];
   readonly undoes: boolean;
 }
