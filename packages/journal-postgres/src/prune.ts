@@ -28,10 +28,10 @@ const CHUNK_RUNS = 50;
 export async function prune(seams: PruneSeams, { olderThanMs, maxBytes, keysOlderThanMs }: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
   const before = await journalBytes(seams.database);
   let runs = 0;
-  for (let removed = 1; olderThanMs !== undefined && removed > 0; runs += removed) removed = await removeChunk(seams, olderThanMs, CHUNK_RUNS);
+  for (let removed = 1; olderThanMs !== undefined && removed > 0; runs += removed) removed = await removeChunk(seams, { endedBeforeMs: olderThanMs, lostBeforeMs: olderThanMs, limit: CHUNK_RUNS });
   for (let removed = 1; maxBytes !== undefined && removed > 0; runs += removed) {
     const limit = await runsOverSize(seams.database, maxBytes);
-    removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
+    removed = limit === 0 ? 0 : await removeChunk(seams, { endedBeforeMs: Number.MAX_SAFE_INTEGER, lostBeforeMs: 0, limit });
   }
   if (olderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.budget_counts where window_start_ms > 0 and window_start_ms < $1", [Math.floor(olderThanMs - oldWindowMs)]);
   if (keysOlderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.effects where pruned_at_ms < $1", [keysOlderThanMs]);
@@ -57,14 +57,22 @@ async function runsOverSize(database: Database, maxBytes: number): Promise<numbe
   return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
 }
 
-async function removeChunk({ database, blobs, owners, time }: PruneSeams, endedBefore: number, limit: number): Promise<number> {
+interface Chunk {
+  readonly endedBeforeMs: number;
+  /** Programs whose process was lost can still go on: they are as old as the last sign of life, and size removes none. */
+  readonly lostBeforeMs: number;
+  readonly limit: number;
+}
+
+async function removeChunk({ database, blobs, owners, time }: PruneSeams, { endedBeforeMs, lostBeforeMs, limit }: Chunk): Promise<number> {
   const dead = await owners.dead();
   const removed = await database.transact("lazy", async (query) => {
     const rows = await query(
       `select run_id from callgate.runs
-       where coalesce(ended_at_ms, started_at_ms) < $1 and status <> 'suspended' and not undoing and (status <> 'running' or owner = any ($2::text[]))
-       order by coalesce(ended_at_ms, started_at_ms), ordinal limit $3 for update skip locked`,
-      [endedBefore, dead, limit],
+       where coalesce(ended_at_ms, lease_until_ms, started_at_ms) < case when status = 'running' and kind = 'program' then $4::float8 else $1::float8 end
+         and status <> 'suspended' and not undoing and (status <> 'running' or owner = any ($2::text[]))
+       order by coalesce(ended_at_ms, lease_until_ms, started_at_ms), ordinal limit $3 for update skip locked`,
+      [endedBeforeMs, dead, limit, lostBeforeMs],
     );
     const runIds = rows.map((row) => String(row["run_id"]));
     const refs = await takeRefs(query, runIds);

@@ -32,13 +32,14 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{
   const before = journalBytes(seams.database);
   let runs = 0;
   for (;;) {
-    const removed = await removeChunk(seams, options.olderThanMs ?? 0, CHUNK_RUNS);
+    const beforeMs = options.olderThanMs ?? 0;
+    const removed = await removeChunk(seams, { endedBeforeMs: beforeMs, lostBeforeMs: beforeMs, limit: CHUNK_RUNS });
     if (removed === 0) break;
     runs += removed;
   }
   for (;;) {
     const limit = runsOverSize(seams.database, options.maxBytes);
-    const removed = limit === 0 ? 0 : await removeChunk(seams, Number.MAX_SAFE_INTEGER, limit);
+    const removed = limit === 0 ? 0 : await removeChunk(seams, { endedBeforeMs: Number.MAX_SAFE_INTEGER, lostBeforeMs: 0, limit });
     if (removed === 0) break;
     runs += removed;
   }
@@ -88,16 +89,24 @@ export function takeRefs(database: DatabaseSync, runId: string): readonly BlobRe
   return rows.map((row) => ({ tenant: String(row["tenant"]), digest: row["digest"] as Digest }));
 }
 
-async function removeChunk(seams: PruneSeams, endedBefore: number, limit: number): Promise<number> {
+interface Chunk {
+  readonly endedBeforeMs: number;
+  /** Programs whose process was lost can still go on: they are as old as the last sign of life, and size removes none. */
+  readonly lostBeforeMs: number;
+  readonly limit: number;
+}
+
+async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, limit }: Chunk): Promise<number> {
   const { database, queue, owners, effects, budgets } = seams;
   // Two parts, each along an index: this is asked every so many runs, and most often finds none.
   const select = database.prepare(
     `select run_id, ended_at_ms as at_ms from runs where ended_at_ms < :before and undoing = 0
      union all
-     select run_id, started_at_ms from runs where status = 'running' and owner in (select value from json_each(:dead)) and started_at_ms < :before
+     select run_id, coalesce(lease_until_ms, started_at_ms) from runs
+     where status = 'running' and owner in (select value from json_each(:dead)) and coalesce(lease_until_ms, started_at_ms) < iif(kind = 'program', :lostBefore, :before)
      order by at_ms limit :limit`,
   );
-  const find = (): readonly string[] => select.all({ before: endedBefore, dead: JSON.stringify(owners.dead()), limit }).map((row) => String(row["run_id"]));
+  const find = (): readonly string[] => select.all({ before: endedBeforeMs, lostBefore: lostBeforeMs, dead: JSON.stringify(owners.dead()), limit }).map((row) => String(row["run_id"]));
   if (find().length === 0) return 0; // The usual answer, without taking the lock.
   const remove = database.prepare("delete from runs where run_id = ?");
   const refs: BlobRef[] = [];

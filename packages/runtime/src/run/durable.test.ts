@@ -192,6 +192,40 @@ describe("a lost process", () => {
     await expect(second.runs.resolve(`${runId}.0`, { happened: true })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
   });
 
+  test("br-006: nobody settles a write that is under way in a process that lives; once its process is lost, a cancel keeps what a person said", async () => {
+    const made = world();
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => { letGo = resolve; });
+    const undone: unknown[] = [];
+    const tools: readonly TestTool[] = [{ name: "pay", effect: "write", handler: async () => { made.done.push(1); await held; }, compensate: (_args, output) => void undone.push(output) }];
+    const [first, second] = [await made.open({}, tools), await made.open({}, tools)];
+    const running = first.run("return await tools.t.pay({})");
+    await until(() => made.done.length === 1);
+    const [runId = ""] = made.journal.runs.keys();
+    await expect(second.runs.resolve(`${runId}.0`, { happened: false })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringContaining("under way in a process that lives") as string });
+    made.lose(runId);
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "suspended" });
+    await second.runs.resolve(`${runId}.0`, { happened: true, output: "receipt" });
+    expect((await second.runs.cancel(runId)).compensation).toEqual({ undone: [`${runId}.0`], remaining: [] });
+    expect([undone, made.done]).toEqual([["receipt"], [1]]);
+    letGo();
+    await running;
+  });
+
+  test("br-006: what a person says of it before anybody has taken the run over counts, with its output", async () => {
+    const { second, runId, done, journal } = await lostWrite({});
+    const run = journal.runs.get(runId);
+    const readRun = journal.readRun.bind(journal);
+    // A journal tells a run whose process is known to be dead as crashed.
+    journal.readRun = async (tenant, id) => ({ ...((await readRun(tenant, id)) as NonNullable<Awaited<ReturnType<typeof readRun>>>), status: "crashed" });
+    await second.runs.resolve(`${runId}.0`, { happened: true, output: { paid: "found" } });
+    await expect(second.runs.resolve(`${runId}.0`, { happened: false })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+    journal.readRun = readRun;
+    expect(run?.status).toBe("running");
+    expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { paid: "found" } } });
+    expect(done).toHaveLength(1);
+  });
+
   test("br-006: a person says it did not happen: it is performed, once", async () => {
     const { second, runId, done, entries } = await lostWrite({});
     await second.runs.resume(runId);

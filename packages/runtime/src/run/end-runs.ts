@@ -36,9 +36,9 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     const scope = scopeFor(run, lease);
     const letGo = haveRun(scope);
     try {
-      const entries = await journal.readEntries(principal.tenant, runId);
+      const [entries, signals] = await Promise.all([journal.readEntries(principal.tenant, runId), journal.readSignals(principal.tenant, runId, { clear: true })]);
       const atMs = clock.now();
-      await journal.append(lease, [{ kind: "cancelling", atMs }, ...openEnds(entries, { atMs, message: `Run ${runId} was cancelled before the call ended` })], "full");
+      await journal.append(lease, [{ kind: "cancelling", atMs }, ...openEnds(entries, { atMs, signals, message: `Run ${runId} was cancelled before the call ended` })], "full");
       const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
       const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
       await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });

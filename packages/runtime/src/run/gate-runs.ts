@@ -4,6 +4,7 @@ import { runOf, seqOf } from "./call-ids.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
+import { settledEntries } from "./settled-entries.ts";
 import { standingOf } from "./standing.ts";
 
 export interface GateRunsOptions {
@@ -59,7 +60,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
         return;
       }
       // Nobody goes on with an ended run: what is known now is added to its record.
-      const settled = { callId, happened, by: asker.user, atMs, ...(output === undefined ? {} : { output: recorded(output) }) };
+      const settled = { seq: seqOf(callId), happened, by: asker.user, atMs, ...(output === undefined ? {} : { output: recorded(output) }) };
       await journal.append({ runId: run.runId, epoch: run.epoch }, settledEntries(settled), "full");
     },
     async complete(callId, result, { principal: asker = principal } = {}) {
@@ -92,21 +93,6 @@ async function settlePruned(journal: Journal, { tenant, user }: Principal, { cal
   if (known !== "unknown") throw notInDoubt(callId, known);
 }
 
-interface Settled {
-  readonly callId: string;
-  readonly happened: boolean;
-  readonly output?: RecordedValue;
-  readonly by: string;
-  readonly atMs: number;
-}
-
-/** What a person knew of a write of an ended run. Its output is kept for whatever undoes it. */
-function settledEntries({ callId, happened, output, by, atMs }: Settled): readonly JournalEntry[] {
-  const [seq, effectStatus] = [seqOf(callId), happened ? ("done" as const) : ("none" as const)];
-  const late: readonly JournalEntry[] = happened && output !== undefined ? [{ kind: "call-late", atMs, seq, effectStatus, result: output }] : [];
-  return [...late, { kind: "call-resolved", atMs, seq, effectStatus, how: "person", by }];
-}
-
 function createFinder(journal: Journal) {
   async function find(runId: string, asker: Principal): Promise<RunRecord | undefined> {
     const run = await journal.readRun(asker.tenant, runId);
@@ -126,15 +112,26 @@ function notFound(runId: string, { user, tenant }: Pick<Principal, "user" | "ten
   return new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${user} of tenant ${tenant}`, { details: { runId } });
 }
 
-function notInDoubt(callId: string, known: EffectStatus | undefined): CallgateError {
-  return new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: its effect is ${known ?? "that of no call on record"}`, { details: { callId } });
+type Known = EffectStatus | "under way" | undefined;
+
+function notInDoubt(callId: string, known: Known): CallgateError {
+  const standing = known === "under way" ? "it is under way in a process that lives. Once that is lost, say what became of it" : `its effect is ${known ?? "that of no call on record"}`;
+  return new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: ${standing}`, { details: { callId } });
 }
 
 /** What is known of a call's effect, and how often it was settled before. */
-async function doubtOf(journal: Journal, { runId, principal }: RunRecord, callId: string): Promise<{ readonly known: EffectStatus | undefined; readonly attempt: number }> {
-  const call = readRecordedCalls(await journal.readEntries(principal.tenant, runId), []).get(seqOf(callId));
+async function doubtOf(journal: Journal, { runId, principal, status }: RunRecord, callId: string): Promise<{ readonly known: Known; readonly attempt: number }> {
+  const [entries, seq] = [await journal.readEntries(principal.tenant, runId), seqOf(callId)];
+  const call = readRecordedCalls(entries, []).get(seq);
   if (call?.issued === undefined) return { known: undefined, attempt: 0 };
   const { begun, job, resolved } = call.past;
   const isOpen = begun && job === undefined && call.issued.effect !== "read";
-  return { known: call.effectStatus ?? (isOpen ? "unknown" : "none"), attempt: resolved };
+  const open = status === "running" && isUnderWay(entries, seq) ? "under way" : "unknown";
+  return { known: call.effectStatus ?? (isOpen ? open : "none"), attempt: resolved };
+}
+
+/** Whether a call that has not ended was begun by whoever drives its run now. What a person said of it would count after a crash that comes later. */
+function isUnderWay(entries: readonly JournalEntry[], seq: number): boolean {
+  const begunAt = entries.findLastIndex((entry) => (entry.kind === "call-decided" || entry.kind === "call-resolved") && entry.seq === seq);
+  return begunAt > entries.findLastIndex(({ kind }) => kind === "resumed");
 }

@@ -27,6 +27,8 @@ interface Gathered {
   resolved: number;
   question?: ApprovalQuestion;
   job?: CallPast["job"];
+  /** A person said that it happened when its process was lost and nobody had taken the run over. */
+  settled?: Entry<"call-resolved">;
 }
 
 /** What the record of a run says of each of its tool calls, by `seq`, and what people have said to them since. */
@@ -66,6 +68,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       // It never took place: the call stands where it stood before.
       if (entry.effectStatus === "none") call.begun = false;
       if (call.ended !== undefined) call.effectStatus = entry.effectStatus;
+      else if (entry.effectStatus === "done" && entry.how === "person") call.settled = entry;
       break;
     case "call-ended":
       call.ended = entry;
@@ -82,8 +85,9 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
   }
 }
 
-function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, job }: Gathered, signals: readonly RunSignal[]): RecordedCall {
-  const said = signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
+function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, job, settled }: Gathered, signals: readonly RunSignal[]): RecordedCall {
+  const isSettled = ended === undefined && settled !== undefined;
+  const said = isSettled ? saidBy(settled, { callId: issued?.callId ?? "", attempt: resolved - 1, output }) : signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
   const past: CallPast = {
     issued: issued !== undefined,
     begun,
@@ -92,7 +96,11 @@ function finished({ issued, refused, ended, effectStatus, output, begun, resolve
     ...(job === undefined ? {} : { job }),
     ...(said === undefined || said.kind === "event" ? {} : { said }),
   };
-  return { issued, refused, ended, effectStatus, output, past };
+  return { issued, refused, ended, effectStatus: isSettled ? "done" : effectStatus, output, past };
+}
+
+function saidBy({ atMs, by = "nobody" }: Entry<"call-resolved">, { callId, attempt, output }: { readonly callId: string; readonly attempt: number; readonly output: RecordedValue | undefined }): RunSignal {
+  return { kind: "resolution", callId, attempt, happened: true, by, atMs, ...(output === undefined ? {} : { output }) };
 }
 
 interface Open {

@@ -129,6 +129,20 @@ export function leaseSuite(seams: DurableSeams): void {
     for (const runId of [undefined, "r1", "call", "replay", "nope"]) expect(await second.claim({ leaseMs: LEASE_MS, ...(runId === undefined ? {} : { runId }) })).toBeUndefined();
   });
 
+  test("a program whose process was lost is as old as its last sign of life: neither its start nor a full journal takes it from whoever goes on with it", async () => {
+    const { clock, store, first, second, lease } = await twoOwners(seams);
+    const day = 86_400_000;
+    clock.set(START_MS + 40 * day);
+    await first.renew(lease, LEASE_MS);
+    await first.begin(sampleRun("call", { kind: "call", startedAtMs: START_MS }));
+    await first.close();
+    expect(await second.prune({ olderThanMs: START_MS + 39 * day, maxBytes: 0 })).toMatchObject({ runs: 1 });
+    expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "taken_over", lease: { runId: "r1", epoch: 2 } });
+    await second.close();
+    const third = await seams.openAgain(store, clock);
+    expect(await third.prune({ olderThanMs: START_MS + 41 * day })).toMatchObject({ runs: 1 });
+  });
+
   test("times that an owner with a wrong clock wrote move no lease: the journal's now counts", async () => {
     const { clock, first, second, lease } = await twoOwners(seams);
     const behind = await first.begin(sampleRun("behind", { startedAtMs: START_MS - 3_600_000 }), { leaseMs: LEASE_MS });
