@@ -105,8 +105,11 @@ export type JournalEntry =
   | { readonly kind: "call-backgrounded"; readonly atMs: number; readonly seq: number; readonly token: JsonValue; readonly pollAfterMs?: number; readonly untilMs: number }
   /** The guest was torn down; nothing is held. */
   | { readonly kind: "suspended"; readonly atMs: number; readonly waits: readonly RunWait[] }
-  /** Somebody cancelled the run while it was suspended: whoever drives it from here on undoes and ends it, and executes nothing. */
-  | { readonly kind: "cancelling"; readonly atMs: number }
+  /**
+   * The run ends, though its program would go on: whoever drives it from here on undoes and ends it, and executes nothing.
+   * Without `status` somebody cancelled it while it was suspended; else it had ended so, and what it did was to be undone.
+   */
+  | { readonly kind: "cancelling"; readonly atMs: number; readonly status?: Extract<RunStatus, "cancelled" | "limit" | "crashed"> }
   /** `changes`: what is not as it was when the program was checked (tools, policy, driver). */
   | { readonly kind: "resumed"; readonly atMs: number; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[] }
   /** A call that was issued after the run had settled; it never ran. */

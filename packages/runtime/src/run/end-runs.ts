@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { CallError, ClaimedRun, Journal, JournalEntry, RunHolder, RunRecord, RunResult } from "@callgate/contract";
+import type { ClaimedRun, Journal, JournalEntry, RunFinish, RunHolder, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
@@ -40,10 +40,10 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
       const atMs = clock.now();
       await journal.append(lease, [{ kind: "cancelling", atMs }, ...openEnds(entries, { atMs, signals, message: `Run ${runId} was cancelled before the call ended` })], "full");
       const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
-      const error: CallError = { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true };
-      await scope.log.finish({ status: "cancelled", endedAtMs: clock.now(), error, tokens: { result: 0, program: 0, direct: 0 } });
+      const end = endOf(entries);
+      await scope.log.finish({ ...end, endedAtMs: clock.now(), tokens: { result: 0, program: 0, direct: 0 } });
       if (scope.fence.signal.aborted) throw new CallgateError("RUN_FENCED", `Run ${runId} was taken over by another process, which ends it; nothing more was undone here`, { details: { runId } });
-      seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: "cancelled", durationMs: clock.now() - run.startedAtMs });
+      seams.emit({ kind: "run-ended", atMs: clock.now(), runId, principal, status: end.status, durationMs: clock.now() - run.startedAtMs });
       return withCompensation(await recorded(await again(journal, run)), compensation);
     } finally {
       letGo();
@@ -102,6 +102,14 @@ function haveRun(scope: RunScope): () => void {
     unwatch();
     scope.seams.journal.letGo(scope.lease);
   };
+}
+
+/** How a run ends that does not go on: as it had ended before its process was lost, or as cancelled from outside. */
+function endOf(entries: readonly JournalEntry[]): Pick<RunFinish, "status" | "error"> {
+  const status = entries.find((entry) => entry.kind === "cancelling")?.status;
+  if (status === undefined) return { status: "cancelled", error: { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true } };
+  const message = "The process of the run was lost while what it had done was undone; another one finished that.";
+  return { status, error: { code: status === "cancelled" ? "CANCELLED" : status === "limit" ? "LIMIT_EXCEEDED" : "RUN_INTERRUPTED", message, tool: "", retryable: status === "cancelled" } };
 }
 
 async function again(journal: Journal, { principal, runId }: RunRecord): Promise<RunRecord> {

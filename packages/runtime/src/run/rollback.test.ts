@@ -15,7 +15,7 @@ function shop(ofB: Partial<TestTool> = {}) {
     },
     ...init,
   });
-  const world = durableWorld([step("a", () => undefined), step("b", () => held, { idempotent: true, ...ofB }), step("c", () => undefined)]);
+  const world = durableWorld([step("a", () => undefined), step("b", () => held, { idempotent: true, ...ofB }), step("c", () => undefined), { name: "hang", handler: (_args, { signal }) => new Promise((_resolve, reject) => { log.push("hang"); signal.addEventListener("abort", () => reject(new Error("stopped"))); }) }]);
   onTestFinished(async () => {
     letGo();
     await world.close();
@@ -117,6 +117,25 @@ describe("two rollbacks at once", () => {
     await cancelling;
     expect(log).toEqual(["undo b", "undo b", "undo a"]);
     expect((await second.runs.resume(runId)).status).toBe("cancelled");
+  });
+
+  test("a run that was cancelled where it ran, and whose process was lost while it was undone, does not go on, though its program would", async () => {
+    const { open, log, letGo, lose, journal } = shop({ handler: () => "b" });
+    const [first, second] = [await open(), await open()];
+    const stopping = new AbortController();
+    const running = first.run("await tools.t.a({}); await tools.t.b({}); try { await tools.t.hang({}) } catch {} await tools.t.c({}); return 1", { signal: stopping.signal });
+    await until(() => log.includes("hang"));
+    stopping.abort();
+    await until(() => log.includes("undo b"));
+    const [runId = ""] = journal.runs.keys();
+    lose(runId);
+    const worker = second.work();
+    await until(() => log.filter((line) => line === "undo b").length === 2 || journal.runs.get(runId)?.finish !== undefined);
+    letGo();
+    await until(() => journal.runs.get(runId)?.finish !== undefined);
+    await worker.stop();
+    await running;
+    expect([log, journal.runs.get(runId)?.status]).toEqual([["hang", "undo b", "undo b", "undo a"], "cancelled"]);
   });
 
   test("a run that has not ended is not rolled back", async () => {

@@ -138,6 +138,8 @@ async function undoIfFailed(scope: RunScope, { onFailure }: RunRequest, { end, s
   if (end.kind === "returned" || suspension !== undefined || divergence !== undefined || scope.fence.signal.aborted || onFailure === "keep") return undefined;
   const done = calls.filter((call) => call.effect !== "read" && call.end?.effectStatus === "done");
   if (!canCompensate(scope, done.map(({ tool }) => tool))) return undefined;
+  // Executed again, the program would not come to this end, but go on with what is undone.
+  if (end.kind !== "threw" && end.kind !== "stalled") scope.log.add({ kind: "cancelling", atMs: scope.seams.clock.now(), status: end.kind });
   await scope.log.settle();
   try {
     const entries = await scope.seams.journal.readEntries(scope.principal.tenant, scope.runId, { clear: true });

@@ -131,7 +131,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "suspended":
       return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (${ofRun(wait.seq)})`).join(", "))}`];
     case "cancelling":
-      return [`${at} cancelled while it was suspended`];
+      return [entry.status === undefined ? `${at} cancelled while it was suspended` : `${at} ended (${entry.status}); what it did is undone`];
     case "resumed":
       return [`${at} ${entry.reason === "due" ? "resumed" : "taken over from a lost process"}${entry.changes.length === 0 ? "" : `; changed since: ${visible(entry.changes.join(", "))}`}`];
     case "delivered":
