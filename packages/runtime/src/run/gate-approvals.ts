@@ -10,7 +10,7 @@ export interface GateApprovalsOptions {
   readonly heard: (tenant: string, runId: string) => void;
 }
 
-/** Runs that are looked through for open questions. */
+/** Runs that are read at once, and ended ones that are looked through for a question that was answered. */
 const maxRuns = 1_000;
 /** Ended runs that are looked through: undoing what they did may ask. */
 const maxEnded = 200;
@@ -31,7 +31,7 @@ export function createGateApprovals({ journal, now, principal, heard }: GateAppr
   }
 
   async function listFor({ tenant }: Principal): Promise<readonly PendingApproval[]> {
-    const runs = await Promise.all((["suspended", "running"] as const).map((status) => journal.listRuns({ tenant, status, limit: maxRuns })));
+    const runs = await Promise.all((["suspended", "running"] as const).map((status) => openRuns(journal, { tenant, status })));
     const ended = (await journal.listRuns({ tenant, limit: maxEnded })).filter(({ endedAtMs }) => endedAtMs !== undefined);
     const open = await Promise.all([...runs.flat(), ...ended].map(openOf));
     return open.flat().sort((a, b) => a.askedAtMs - b.askedAtMs);
@@ -40,7 +40,7 @@ export function createGateApprovals({ journal, now, principal, heard }: GateAppr
   /** The run of a question is not in its id, so the open ones are looked through; an answered one is found by its run's record. */
   async function questionFor({ tenant }: Principal, approvalId: string): Promise<ApprovalQuestion | undefined> {
     for (const status of ["suspended", "running", undefined] as const) {
-      for (const run of await journal.listRuns({ tenant, limit: maxRuns, ...(status === undefined ? {} : { status }) })) {
+      for (const run of await (status === undefined ? journal.listRuns({ tenant, limit: maxRuns }) : openRuns(journal, { tenant, status }))) {
         const waits = run.waits.find((wait) => wait.kind === "approval" && wait.question.approvalId === approvalId);
         if (waits?.kind === "approval") return waits.question;
         if (status === "suspended") continue;
@@ -66,6 +66,20 @@ export function createGateApprovals({ journal, now, principal, heard }: GateAppr
       return { known: receipt.kind === "known", approved: receipt.signal.kind === "approval" ? receipt.signal.approved : approved };
     },
   };
+}
+
+/** All of them, however many: the oldest question is asked as much as the newest. */
+async function openRuns(journal: Pick<Journal, "listRuns">, filter: { readonly tenant: string; readonly status: "suspended" | "running" }): Promise<readonly RunRecord[]> {
+  const runs = new Map<string, RunRecord>();
+  for (let beforeMs = Number.MAX_SAFE_INTEGER; ; ) {
+    const page = await journal.listRuns({ ...filter, limit: maxRuns, beforeMs });
+    const before = runs.size;
+    for (const run of page) runs.set(run.runId, run);
+    const oldest = page.at(-1);
+    if (oldest === undefined || page.length < maxRuns) return [...runs.values()];
+    // Others may have begun in its millisecond; where all of a page did, the next begins before that.
+    beforeMs = oldest.startedAtMs + (runs.size > before ? 1 : 0);
+  }
 }
 
 function refused(message: string, approvalId: string): CallgateError {
