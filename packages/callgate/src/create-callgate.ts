@@ -80,6 +80,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
     approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
     callLimits: callLimitOptions(options, redis?.rateStore),
+    interceptors: options.interceptors ?? [],
     ...(answers === undefined ? {} : { answers }),
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,

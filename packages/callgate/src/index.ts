@@ -2,10 +2,12 @@
 
 export { BackgroundJob, CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 export type {
+  AfterAnswer,
   ApprovalAnswer,
   ApprovalQuestion,
   Approver,
   Artifact,
+  BeforeAnswer,
   CallError,
   CallOptions,
   CallOutcome,
@@ -19,6 +21,8 @@ export type {
   GateEvent,
   GatePolicy,
   Handle,
+  InterceptedCall,
+  Interceptor,
   OpenSessionOptions,
   OutcomeKind,
   PendingApproval,
@@ -50,7 +54,7 @@ export type {
   ToolView,
 } from "@callgate/contract";
 export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
-export { callbackApprover, keepingApprover } from "@callgate/runtime/broker";
+export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/policy-cedar";
 export { defineTool, functionSource } from "@callgate/runtime/source";
 export type { ToolDefinition } from "@callgate/runtime/source";

@@ -13,6 +13,7 @@ export const callErrorCodes = {
   TOOL_FAILED: "The tool threw an error without a code",
   TOOL_TIMEOUT: "The tool did not answer within its deadline",
   CANCELLED: "The call was cancelled before it ended",
+  INTERCEPTOR_FAILED: "A stage of the host's own failed on the outcome of the call; the message says what is known of its effect",
   LIMIT_EXCEEDED: "A limit of the run, of the tool or of the caller was reached; `details` name it, and say when to call again where that is known",
   LIMIT_UNAVAILABLE: "What counts the caller's limits cannot be reached; the call did not happen",
   CIRCUIT_OPEN: "The source behind the tool failed several times in a row and is left alone for a while; the call did not happen, and `details.retryAfterMs` says when to call again",

@@ -5,6 +5,7 @@ import type { CallError } from "./call-error.ts";
 import type { Diagnostic } from "./checker.ts";
 import type { RunWait } from "./durable.ts";
 import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
+import type { InterceptedHow } from "./interceptor.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunKind } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
@@ -39,11 +40,12 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
   | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly unobserved?: "ask" | "deny" })
+  | (CallScoped & { readonly kind: "call-intercepted"; readonly by: string; readonly how: InterceptedHow })
   | (CallScoped & { readonly kind: "approval-asked"; readonly question: ApprovalQuestion })
   | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
-  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost })
+  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string })
   | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }

@@ -10,6 +10,7 @@ export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
 export { callErrorCodes, ToolError } from "./call-error.ts";
 export type { CallgateErrorCode } from "./callgate-error.ts";
 export { callgateErrorCodes, CallgateError } from "./callgate-error.ts";
+export type { AfterAnswer, BeforeAnswer, InterceptedCall, InterceptedHow, Interceptor } from "./interceptor.ts";
 export type { LimitName, RunLimits } from "./limits.ts";
 export { defaultLimits } from "./limits.ts";
 export type { Budget, BudgetAnswer, BudgetClaim, BudgetCount, BudgetCounter, BudgetSettlement, BudgetUnit, BudgetView, BudgetWindow, CallCost, Spent } from "./budgets.ts";

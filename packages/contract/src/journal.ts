@@ -5,6 +5,7 @@ import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { ClaimOptions, EffectClaim, EffectReservation, RunHolder, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
+import type { InterceptedHow } from "./interceptor.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
@@ -91,10 +92,12 @@ export type JournalEntry =
   | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number; /** What a person said of the program, where a rule asked. */ readonly review?: { readonly approvalId: string; readonly ruleIds: readonly string[]; readonly approved: boolean; readonly by: string; readonly reason?: string } }
   /** Intent. For a write it is on disk before the effect (DESIGN D15). */
   | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; /** Of a call that may write; a read is not told apart by one. */ readonly idempotencyKey?: string; readonly occurrence?: number; /** The call whose effect this one undoes. */ readonly compensates?: number }
+  /** An interceptor of the host did something with the call. `args`: what is performed from there on. */
+  | { readonly kind: "call-intercepted"; readonly atMs: number; readonly seq: number; readonly by: string; readonly how: InterceptedHow; readonly args?: RecordedValue }
   /** A question went out for the call; recorded before anyone is told. */
   | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny" }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */

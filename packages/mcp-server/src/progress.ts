@@ -75,6 +75,7 @@ function eventMessage(event: GateEvent): string | undefined {
     case "run-ended":
     case "call-requested":
     case "call-decided":
+    case "call-intercepted":
     case "approval-answered":
     case "call-late":
     case "source-changed":

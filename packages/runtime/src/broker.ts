@@ -5,6 +5,7 @@ export type { Broker } from "./broker/broker.ts";
 export type { BrokerCatalog, BrokerSeams, BrokerTool, CallRequest, PerformedCall, ToolLogRecord } from "./broker/call.ts";
 export { callbackApprover, denyingApprover, keepingApprover } from "./approval/approvers.ts";
 export { createDefaultPolicy, defaultDecision, defaultRunDecision } from "./policy/default-policy.ts";
+export { defineInterceptor } from "./broker/interceptors.ts";
 export type { CallLimitOptions } from "./limits/call-limits.ts";
 export { globMatches, qualifiedGlob, questionProblem, segmentProblem } from "./lib/name-glob.ts";
 export type { NameGlob } from "./lib/name-glob.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, parse as parsePath, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CallgateError } from "@callgate/contract";
-import type { Source, Tool } from "@callgate/contract";
+import type { Interceptor, Source, Tool } from "@callgate/contract";
 import { nearestNames } from "@callgate/runtime/catalog";
 import { parse, printParseErrorCode, visit } from "jsonc-parser";
 import type { ParseError } from "jsonc-parser";
@@ -17,6 +17,8 @@ export interface CallgateConfig extends ConfigFile {
   /** Tools by namespace. */
   readonly tools?: Readonly<Record<string, readonly Tool[]>>;
   readonly sources?: readonly Source[];
+  /** Stages of your own in the way of every call, in their order. */
+  readonly interceptors?: readonly Interceptor[];
 }
 
 /** Gives types to a `callgate.config.ts`; returns its argument. */
@@ -127,8 +129,8 @@ async function importConfig(file: string): Promise<CallgateConfig> {
   if (typeof value !== "object" || value === null) {
     throw new CallgateError("CONFIG_INVALID", `${file} exports no configuration; write: export default defineConfig({ ... })`);
   }
-  const { tools, sources, ...rest } = value as CallgateConfig;
-  return { ...checkConfig(rest, file), ...(tools === undefined ? {} : { tools }), ...(sources === undefined ? {} : { sources }) };
+  const { tools, sources, interceptors, ...rest } = value as CallgateConfig;
+  return { ...checkConfig(rest, file), ...(tools === undefined ? {} : { tools }), ...(sources === undefined ? {} : { sources }), ...(interceptors === undefined ? {} : { interceptors }) };
 }
 
 /** Checks the JSON part of a configuration; `file` is how errors name it. */

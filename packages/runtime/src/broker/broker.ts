@@ -1,4 +1,5 @@
 import { BackgroundJob, CallgateError, encodeValue } from "@callgate/contract";
+import type { Interceptor, PolicyDecision } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import type { Approvals } from "../approval/approvals.ts";
 import { createSharedStops } from "../lib/stop.ts";
@@ -9,13 +10,14 @@ import { approve, denied } from "./approve.ts";
 import { authorise } from "./authorise.ts";
 import { parkJob, settleJob } from "./background-job.ts";
 import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCall } from "./call.ts";
-import type { ParkedCall } from "./call-past.ts";
+import type { CallPast, ParkedCall } from "./call-past.ts";
 import { createCallRecord } from "./call-record.ts";
-import { decide } from "./decide.ts";
+import { decide, isRefused } from "./decide.ts";
 import { inDoubtStill } from "./ended.ts";
 import { faulted } from "./faulted.ts";
 import { finish, recordLate } from "./finish.ts";
 import { recordIntent } from "./intent.ts";
+import { interceptAfter, interceptBefore, interceptorsOf } from "./intercept.ts";
 import { isEnded, isParked } from "./is-ended.ts";
 import { limit } from "./limit.ts";
 import { announce, endEarly, makeReady } from "./open-call.ts";
@@ -126,20 +128,66 @@ interface Journey {
  * goes to `recover` instead.
  */
 async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
-  const { scope, opened, memory } = journey;
+  const { scope, opened } = journey;
   const opening = ready(journey);
   const call = opening instanceof Promise ? await opening : opening;
   const { past } = scope.request;
   const inDoubt = opened.known.effect !== "read" && past?.begun === true;
   if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
-  if (past?.job !== undefined) return scope.stop.aborted ? abandoned(scope, opened.known) : await settleJob(call, past.job);
-  if (inDoubt) {
-    const recovered = await recover(call);
-    if (recovered.kind !== "goes_on") return recovered;
-    if (recovered.how === "again") return inDoubtStill(call, await memory.answers.once(call, () => performOnce(call, journey)));
-  }
+  if (past?.job !== undefined) return await passJob(call, journey, past.job);
+  const interceptors = interceptorsOf(call);
+  if (interceptors.length === 0) return await (inDoubt ? passInDoubt(call, journey) : passDecided(call, journey));
+  return await passIntercepted(call, journey, { interceptors, inDoubt });
+}
 
-  const decision = decide(call, authorise(call), memory.approvals);
+/** A call whose work goes on outside. */
+async function passJob(call: ReadyCall, { scope, opened }: Journey, job: NonNullable<CallPast["job"]>): Promise<Ended | ParkedCall> {
+  const end = scope.stop.aborted ? abandoned(scope, opened.known) : await settleJob(call, job);
+  return isParked(end) ? end : await interceptAfter(call, end, interceptorsOf(call));
+}
+
+interface Intercepting {
+  readonly interceptors: readonly Interceptor[];
+  readonly inDoubt: boolean;
+}
+
+/** The same, with the host's own stages around what follows the policy's word. */
+async function passIntercepted(call: ReadyCall, journey: Journey, { interceptors, inDoubt }: Intercepting): Promise<Ended | ParkedCall> {
+  const { scope, opened, memory } = journey;
+  // One that may have taken place was let through before.
+  const first = inDoubt ? undefined : authorise(call);
+  if (first !== undefined && isRefused(call, first, memory.approvals)) return await passDecided(call, journey, { decision: first });
+  const looked = await interceptBefore(call, interceptors);
+  if (isEnded(looked)) {
+    if (inDoubt) return recoverBlind(scope, opened.known, looked);
+    if (first !== undefined && looked.outcome.kind !== "denied") decide(call, first, memory.approvals);
+    return await interceptAfter(call, looked, interceptors);
+  }
+  const { call: through, isTransformed } = looked;
+  const end = await (inDoubt ? passInDoubt(through, journey) : passDecided(through, journey, isTransformed ? { before: first } : { decision: first }));
+  return isParked(end) ? end : await interceptAfter(through, end, interceptors);
+}
+
+/** A write that may have taken place before its process was lost. */
+async function passInDoubt(call: ReadyCall, journey: Journey): Promise<Ended | ParkedCall> {
+  const recovered = await recover(call);
+  if (recovered.kind !== "goes_on") return recovered;
+  if (recovered.how === "anew") return await passDecided(call, journey);
+  return inDoubtStill(call, await journey.memory.answers.once(call, () => performOnce(call, journey)));
+}
+
+interface Decided {
+  /** About these very arguments. */
+  readonly decision?: PolicyDecision | undefined;
+  /** About the arguments before interceptors changed them. What asked then asks still: no stage loosens the policy. */
+  readonly before?: PolicyDecision | undefined;
+}
+
+/** From the policy's word on. */
+async function passDecided(call: ReadyCall, journey: Journey, { decision: known, before }: Decided = {}): Promise<Ended | ParkedCall> {
+  const { memory } = journey;
+  const word = known ?? authorise(call);
+  const decision = decide(call, word.kind === "allow" && before?.kind === "ask" ? before : word, memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
 
   const limited = limit(call);

@@ -30,6 +30,7 @@ import type { CallLimits } from "../limits/call-limits.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
+import type { Interceptors } from "./interceptors.ts";
 import type { SafeText } from "./safe-text.ts";
 
 /** What the broker needs to know of a tool in a catalog. */
@@ -78,6 +79,8 @@ export interface BrokerSeams {
   readonly limits?: CallLimits | undefined;
   /** What other processes were answered. Default: nothing. */
   readonly answers?: SharedAnswers | undefined;
+  /** The host's own stages. Default: none. */
+  readonly interceptors?: Interceptors | undefined;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
   newId(prefix: string): string;
   emit(event: GateEvent): void;
@@ -172,6 +175,8 @@ export interface CallState {
   wasAsked?: true;
   /** Budgets hold something for it. */
   reserved?: true;
+  /** Clear texts of sensitive arguments that interceptors made. */
+  sensitive?: readonly string[];
   /** What its tool said that it cost. */
   reportedCost?: Partial<CallCost>;
 }
@@ -189,6 +194,8 @@ export interface Ended {
   readonly attempts: number;
   /** Said to the caller beside the outcome. */
   readonly notice?: string;
+  /** The interceptor that answered in the tool's place. */
+  readonly answeredBy?: string;
 }
 
 /** What is known of a call however far it came. */
@@ -216,6 +223,8 @@ export interface ReadyCall extends CallScope {
   readonly argsSummary: ApprovalQuestion["argsSummary"];
   /** The one snapshot: decided about, shown, performed. */
   readonly args: FrozenArguments;
+  /** The same before the schema: as the program wrote them, or an interceptor. */
+  readonly written: FrozenArguments;
   readonly key: IdempotencyKey;
   /** True when the tool named its own business key: then the same key is the same write. */
   readonly keyed: boolean;

@@ -3,6 +3,11 @@ import type { Approvals } from "../approval/approvals.ts";
 import { operationOf } from "./approve.ts";
 import type { ReadyCall } from "./call.ts";
 
+/** Whether a decision refuses the call: it says so, or a person denied it in this run before. */
+export function isRefused(call: ReadyCall, decision: PolicyDecision, approvals: Approvals): boolean {
+  return decision.kind === "deny" || (decision.kind === "ask" && approvals.deniedBefore(operationOf(call, decision)) !== undefined);
+}
+
 /** Tells and notes what was decided. What a person denied in this run is denied again, without asking. */
 export function decide(call: ReadyCall, decision: PolicyDecision, approvals: Approvals): PolicyDecision {
   const { seams, request, record, tool } = call;

@@ -20,9 +20,10 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   const durationMs = Math.max(0, seams.clock.monotonic() - end.startedMs - state.personMs);
   const attempts = end.cached ? 0 : Math.max(end.attempts, state.attempts);
   const cost = costOf(scope, known.cost, attempts);
-  const settling = settleBudgets(scope, { calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 });
+  const settling = settleBudgets(scope, () => ({ calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 }));
   const priced = cost === undefined ? {} : { cost };
-  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, known.sensitiveValues) }), ...priced };
+  const by = end.answeredBy === undefined ? {} : { answeredBy: end.answeredBy };
+  const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, argumentTexts(scope, known)) }), ...priced };
   record.add({
     kind: "call-ended",
     atMs: seams.clock.now(),
@@ -30,6 +31,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     ...told,
     attempts: end.attempts,
     cached: end.cached,
+    ...by,
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
@@ -37,8 +39,8 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   if (known.effect !== "read") await recorded;
   // Whoever calls next finds what this one left of a budget.
   if (settling !== undefined) await settling;
-  seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}) });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
+  seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}), ...by });
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
 }
 
 /** A larger value is written by itself: if it cannot be stored, it takes nothing else along. */
@@ -61,7 +63,14 @@ async function withNotice(recorded: Promise<readonly string[]> | undefined, noti
   return notice === undefined ? said : [...said, notice];
 }
 
-function sensitiveOf({ sensitiveValues: ofArguments, sensitiveOutput }: Known, { outcome, ...end }: Ended): readonly string[] {
+/** Clear texts of sensitive arguments: those of the program, and those that interceptors made of them. */
+function argumentTexts({ state }: CallScope, { sensitiveValues: given }: Known): readonly string[] {
+  return state.sensitive === undefined ? given : [...given, ...state.sensitive];
+}
+
+function sensitiveOf(scope: CallScope, known: Known, { outcome, ...end }: Ended): readonly string[] {
+  const ofArguments = argumentTexts(scope, known);
+  const { sensitiveOutput } = known;
   if (sensitiveOutput.length === 0 || outcome.kind !== "ok") return ofArguments;
   return [...ofArguments, ...sensitiveValues("value" in end ? end.value : outcome.value, sensitiveOutput)];
 }
@@ -116,7 +125,7 @@ export async function recordLate(scope: CallScope, known: Known, late: LateEnd):
     seq: request.seq,
     effectStatus,
     ...(late.kind === "value" ? lateValue(scope, known, late.value) : {}),
-    ...(error === undefined ? {} : { error: withoutValues(error, known.sensitiveValues) }),
+    ...(error === undefined ? {} : { error: withoutValues(error, argumentTexts(scope, known)) }),
   };
   seams.emit({ kind: "call-late", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effectStatus });
   await seams.journal.append(request.lease, [entry], "lazy");

@@ -71,10 +71,10 @@ export async function mayTryAgain(call: ReadyCall): Promise<boolean> {
 }
 
 /** Puts what the call used up in the place of what was reserved. Where that cannot be written it stays spent as it was reserved. */
-export function settleBudgets(scope: CallScope, spent: Spent): Promise<void> | undefined {
+export function settleBudgets(scope: CallScope, spent: () => Spent): Promise<void> | undefined {
   const { seams, request, state } = scope;
   const isJob = request.past?.job !== undefined;
-  return seams.limits?.budgets === undefined || (state.reserved !== true && !isJob) ? undefined : settle(scope, spent, isJob);
+  return seams.limits?.budgets === undefined || (state.reserved !== true && !isJob) ? undefined : settle(scope, spent(), isJob);
 }
 
 async function settle(scope: CallScope, spent: Spent, isJob: boolean): Promise<void> {

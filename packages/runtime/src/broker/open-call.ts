@@ -5,6 +5,7 @@ import { faulted } from "./faulted.ts";
 import { lazyKey } from "./idempotency-key.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
 import { isEnded } from "./is-ended.ts";
+import { inputPointers, outputPointers } from "./pointers.ts";
 import { readArguments, unreadableDigest } from "./read-arguments.ts";
 import type { IssuedArguments } from "./read-arguments.ts";
 import { resolve, shownName } from "./resolve.ts";
@@ -31,7 +32,7 @@ export function announce(scope: CallScope): OpenedCall {
     reread: !isEnded(tool) && tool.tool.effect === "read" && tool.tool.reread === true,
     ...(isEnded(tool) || tool.tool.cost === undefined ? {} : { cost: tool.tool.cost }),
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
-    sensitiveOutput: isEnded(tool) ? [""] : pointers(tool, "output"),
+    sensitiveOutput: isEnded(tool) ? [""] : outputPointers(tool),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
   };
   const summary = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
@@ -50,17 +51,7 @@ function orFault<Stage>(scope: CallScope, stage: () => Stage): Stage | Ended {
 
 /** Of a tool nobody can name, everything is sensitive: what it was meant for is not known. */
 function sensitiveInput(tool: BrokerTool | Ended): readonly string[] {
-  return isEnded(tool) ? [""] : pointers(tool, "input");
-}
-
-const none: readonly string[] = [];
-
-/** `/input/card` becomes `/card`. */
-function pointers(tool: BrokerTool, side: "input" | "output"): readonly string[] {
-  const { sensitive } = tool.tool;
-  if (sensitive === undefined || sensitive.length === 0) return none;
-  const prefix = `/${side}`;
-  return sensitive.flatMap((pointer) => (pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : []));
+  return isEnded(tool) ? [""] : inputPointers(tool);
 }
 
 export interface Readied {
@@ -75,7 +66,7 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
   const business = businessKeyOf(scope, tool, args);
   if (typeof business === "object") return business;
   const key = keyOf(scope, issued.digest, business);
-  const summary = args === issued.args ? undefined : scope.seams.redactor.summary(args.value, pointers(tool, "input"));
+  const summary = args === issued.args ? undefined : scope.seams.redactor.summary(args.value, inputPointers(tool));
   const recorded = noteIssued(scope, opened, { key, ...(summary === undefined ? {} : { summary }) });
   return {
     ...scope,
@@ -84,6 +75,7 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
     argsDigest: issued.digest,
     argsSummary: recorded.summary,
     args,
+    written: issued.args,
     key,
     keyed: business !== undefined,
   };

@@ -42,6 +42,7 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
     case "call-refused":
     case "call-resolved":
     case "call-reread":
+    case "call-intercepted":
     case "call-backgrounded":
     case "resumed":
     case "cancelling":
@@ -118,6 +119,7 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "call-refused":
     case "call-resolved":
     case "call-reread":
+    case "call-intercepted":
     case "call-backgrounded":
     case "suspended":
     case "resumed":

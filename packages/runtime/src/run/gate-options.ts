@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { Approver, Blobs, Checker, Clock, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SharedAnswers } from "@callgate/contract";
+import type { Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SharedAnswers } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -48,6 +48,8 @@ export interface GateOptions {
   readonly redactor: Redactor;
   /** Rate limits and what else holds calls (docs/guide/limits.md). The gate closes its store. Default: none. */
   readonly callLimits?: CallLimitOptions;
+  /** The host's own stages in the way of every call, in their order (docs/guide/interceptors.md). Default: none. */
+  readonly interceptors?: readonly Interceptor[];
   /** Answers of tools that declare `cache`, kept between processes. The gate closes it. Default: this process's memory only. */
   readonly answers?: SharedAnswers;
   /** Spreads runs over workers. Default: workers look through the journal. The gate closes it. */

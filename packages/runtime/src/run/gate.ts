@@ -3,6 +3,7 @@ import { CallgateError, localPrincipal } from "@callgate/contract";
 import type { BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
+import { createInterceptors } from "../broker/interceptors.ts";
 import { createProgramCheck } from "../check/program-check.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
 import { budgetViews } from "../limits/budget-views.ts";
@@ -84,7 +85,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const counter = options.tokenCounter ?? createLazyTokenCounter();
   const reviews = createApprovals({ approver, clock, newId: (prefix) => newId(prefix, random) });
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
-  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),

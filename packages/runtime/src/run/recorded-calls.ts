@@ -80,6 +80,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       if (entry.result !== undefined) call.output = entry.result;
       break;
     case "call-reread":
+    case "call-intercepted":
     case "delivered":
       break;
   }

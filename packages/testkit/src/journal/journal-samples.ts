@@ -103,6 +103,7 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     { kind: "call-late", atMs: 4, seq: 1, effectStatus: "none", error },
     { ...ended(2), result: unclear(recorded("large")), reread: true },
     { kind: "call-reread", atMs: 5, seq: 2, durationMs: 2.5, digest: digestText("large"), same: false },
+    { kind: "call-intercepted", atMs: 5, seq: 2, by: "mask", how: "transformed", args: unclear(recorded({ id: 1 })) },
     { kind: "call-refused", atMs: 5, seq: 2, tool: "crm.update" },
     { kind: "cancelling", atMs: 5 },
     { kind: "delivered", atMs: 6, ord: 0, seq: 0, call: { kind: "tool", tool: "crm.update", argsDigest: digestText("args") } },
@@ -142,6 +143,7 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "call-refused":
     case "call-resolved":
     case "call-reread":
+    case "call-intercepted":
     case "call-backgrounded":
     case "suspended":
     case "resumed":

@@ -126,6 +126,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} #${entry.seq} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
     case "call-reread":
       return [`${at} #${entry.seq} was made again, for its result was not kept: ${entry.same ? "it gave the same" : "it gave something else"}`];
+    case "call-intercepted":
+      return [`${at} #${entry.seq} ${entry.how} by interceptor ${entry.by}${entry.args === undefined ? "" : `: ${json(entry.args.summary)}`}`];
     case "call-backgrounded":
       return [`${at} #${entry.seq} its work goes on in the background`];
     case "suspended":
