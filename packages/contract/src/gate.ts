@@ -121,6 +121,19 @@ export interface PendingApproval {
   readonly askedAtMs: number;
 }
 
+/** A background job: the work of a call that goes on without its handler. */
+export interface JobView {
+  /** Its handle: RUN.NUMBER. */
+  readonly callId: string;
+  readonly runId: string;
+  readonly tool: string;
+  readonly startedAtMs: number;
+  /** When it is given up. */
+  readonly untilMs: number;
+  /** What the tool finds it by. */
+  readonly token: JsonValue;
+}
+
 /** Works off runs of the journal until it is stopped. */
 export interface RunWorker {
   /** Takes no new run, lets those under way come to a point at which another process can go on, and resolves. */
@@ -289,6 +302,16 @@ export interface Gate {
     restart(sessionId: string, options?: Caller): Promise<SessionView>;
     /** Ends it, with what is under way. Errors: SESSION_ENDED when there is none of that name; again is no error. */
     close(sessionId: string, options?: Caller): Promise<SessionView>;
+  };
+  readonly jobs: {
+    /** Background jobs of the caller's runs that have not ended, newest run first. */
+    list(options?: Caller): Promise<readonly JobView[]>;
+    /**
+     * Ends the call of a job as cancelled: whoever goes on with its run (this process, a worker, `runs.resume`) lets the tool
+     * stop the work (`cancelJob`). The first word on the end of a job counts; `known` says that there was one before.
+     * Errors: RUN_NOT_FOUND, SIGNAL_REFUSED when there is no such job under way.
+     */
+    cancel(callId: string, options?: Caller): Promise<{ readonly known: boolean }>;
   };
   readonly approvals: {
     list(options?: Caller): Promise<readonly PendingApproval[]>;

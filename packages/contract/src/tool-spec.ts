@@ -132,6 +132,11 @@ export interface ToolHooks<Input = unknown, Output = unknown> {
   reconcile?(args: Input, context: ToolContext): Promise<ReconcileAnswer<Output>> | ReconcileAnswer<Output>;
   /** Asks how a background job stands that the handler started (`BackgroundJob`). Must not change anything. */
   poll?(token: JsonValue, context: ToolContext): Promise<PollAnswer<Output>> | PollAnswer<Output>;
+  /**
+   * Stops a background job: somebody cancelled it, or its run was. Called once, as far as one can tell; a job that has ended
+   * meanwhile is no error. `notApplied` says that nothing was changed, for certain; else the effect of a write is unknown.
+   */
+  cancelJob?(token: JsonValue, context: ToolContext): Promise<JobCancelled | undefined | void> | JobCancelled | undefined | void;
   /** The caller's name for the record a write makes, so that the same task submitted again finds it. */
   businessKey?(args: Input): string | undefined;
 }
@@ -144,7 +149,12 @@ export type ReconcileAnswer<Output = unknown> =
 export type PollAnswer<Output = unknown> =
   | { readonly kind: "done"; readonly output: Output }
   | { readonly kind: "failed"; readonly code: string; readonly message: string }
-  | { readonly kind: "pending"; readonly pollAfterMs?: number };
+  /** `message` and `fraction` (0 to 1) are told as the call's progress. */
+  | { readonly kind: "pending"; readonly pollAfterMs?: number; readonly message?: string; readonly fraction?: number };
+
+export interface JobCancelled {
+  readonly notApplied: boolean;
+}
 
 /** A tool made of functions: declaration, code, and the validators its author wrote. */
 export interface Tool extends ToolSpec, ToolHooks {

@@ -212,6 +212,9 @@ function addApprovalCommands(program: Command, act: Act): void {
 }
 
 function addLimitCommands(program: Command, act: Act): void {
+  const jobs = program.command("jobs").description("background jobs: calls whose work goes on without their process");
+  jobs.command("ls", { isDefault: true }).description("list those that have not ended").action(() => act(async (context) => (await import("./commands/jobs.ts")).listJobsCommand(context)));
+  jobs.command("cancel").argument("<call>", "RUN.NUMBER, as jobs ls shows it").description("end the call as cancelled; its tool stops the work when its run goes on").action((call: string) => act(async (context) => (await import("./commands/jobs.ts")).cancelJobCommand(call, context)));
   const budgets = program.command("budgets").description("what calls used up of the budgets, over all processes of the journal");
   budgets.command("ls", { isDefault: true }).description("list the budgets of the tenant, and how each caller stands").action(() => act(async (context) => (await import("./commands/budgets.ts")).listBudgetsCommand(context)));
 }

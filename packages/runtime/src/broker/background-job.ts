@@ -38,13 +38,24 @@ export async function settleJob(call: ReadyCall, job: Job): Promise<Ended | Park
   const said = call.request.past?.said;
   if (said?.kind === "job") {
     if (said.result.kind === "value") return await finished(call, said.result.value.clear === undefined ? undefined : decodeValue(said.result.value.clear));
-    return failed(call, said.result.error);
+    return said.result.error.code === "CANCELLED" ? await stopJob(call, job) : failed(call, said.result.error);
   }
   const nowMs = call.seams.clock.now();
   if (nowMs < job.untilMs) return await poll(call, job);
   const effectStatus = call.effect === "read" ? "none" : "unknown";
   const message = withEffect(`The background job of ${call.tool.name} did not end in time`, call.effect, effectStatus);
   return ended({ outcome: "timed_out", code: "TOOL_TIMEOUT", tool: call.tool.name, message, effectStatus });
+}
+
+/** Lets the tool stop the work outside. A hook that fails, or is none, has stopped nothing: then nobody knows what becomes of it. */
+export async function stopJob(call: ReadyCall, { token }: Job): Promise<Ended> {
+  const { tool, name } = call.tool;
+  const hook = tool.cancelJob?.bind(tool);
+  const asked = hook === undefined ? undefined : await race(async (inner) => await hook(token, createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs });
+  const isUndone = asked?.kind === "value" && typeof asked.value === "object" && asked.value.notApplied === true;
+  const effectStatus = call.effect === "read" || isUndone ? "none" : "unknown";
+  const stopped = asked?.kind === "value" ? "was cancelled, and its tool stopped it" : hook === undefined ? "was cancelled; its tool cannot stop it, so it may go on" : "was cancelled, and its tool failed to stop it";
+  return ended({ outcome: "cancelled", code: "CANCELLED", tool: name, message: withEffect(`The background job of ${name} ${stopped}`, call.effect, effectStatus), effectStatus, attempts: 1 });
 }
 
 async function poll(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
@@ -61,8 +72,14 @@ async function poll(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
     case "failed":
       return failed(call, answer);
     case "pending":
+      if (answer.message !== undefined) tellProgress(call, answer.message, answer.fraction);
       return parked(call, { ...job, pollAtMs: clock.now() + Math.max(minPollMs, answer.pollAfterMs ?? defaultPollMs) });
   }
+}
+
+function tellProgress({ seams, request, tool, safe }: ReadyCall, message: string, fraction: number | undefined): void {
+  const known = typeof fraction === "number" && fraction >= 0 && fraction <= 1 ? { fraction } : {};
+  seams.emit({ kind: "call-progressed", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, message: safe.text(String(message)), ...known });
 }
 
 /** Hooks are foreign code: what is no answer tells nothing. */

@@ -8,7 +8,7 @@ import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import { approve, denied } from "./approve.ts";
 import { authorise } from "./authorise.ts";
-import { parkJob, settleJob } from "./background-job.ts";
+import { parkJob, settleJob, stopJob } from "./background-job.ts";
 import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCall } from "./call.ts";
 import type { CallPast, ParkedCall } from "./call-past.ts";
 import { createCallRecord } from "./call-record.ts";
@@ -25,7 +25,7 @@ import type { OpenedCall } from "./open-call.ts";
 import { perform } from "./perform.ts";
 import type { LateEnd, Performed } from "./perform.ts";
 import { precheck } from "./precheck.ts";
-import { abandoned, recover, recoverBlind } from "./recover.ts";
+import { recover, recoverBlind } from "./recover.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
 import { createToolSlots } from "./tool-slots.ts";
@@ -141,8 +141,8 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
 }
 
 /** A call whose work goes on outside. */
-async function passJob(call: ReadyCall, { scope, opened }: Journey, job: NonNullable<CallPast["job"]>): Promise<Ended | ParkedCall> {
-  const end = scope.stop.aborted ? abandoned(scope, opened.known) : await settleJob(call, job);
+async function passJob(call: ReadyCall, { scope }: Journey, job: NonNullable<CallPast["job"]>): Promise<Ended | ParkedCall> {
+  const end = scope.stop.aborted ? await stopJob(call, job) : await settleJob(call, job);
   return isParked(end) ? end : await interceptAfter(call, end, interceptorsOf(call));
 }
 

@@ -53,7 +53,7 @@ export function recoverBlind(scope: CallScope, known: Known, why: Ended): Ended 
 }
 
 /** The run was ended while the call could not be settled. */
-export function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, "tool" | "effect">): Ended {
+function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, "tool" | "effect">): Ended {
   const begun = effect !== "read" && (request.past?.begun === true || request.past?.job !== undefined);
   const effectStatus: EffectStatus = begun ? "unknown" : "none";
   return ended({ outcome: "cancelled", code: "CANCELLED", tool, message: withEffect(`The run was ended before the call of ${tool} could be settled`, effect, effectStatus), effectStatus });

@@ -14,7 +14,8 @@ const MAX_ISSUES_IN_MESSAGE = 3;
  * text) is frozen in turn: it is what policy sees, a person is shown and the tool gets.
  */
 export function validateInput(scope: CallScope, tool: BrokerTool, issued: FrozenArguments): Validated | Promise<Validated> {
-  const parsed = judge(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, stop: scope.stop, byAuthor: tool.tool.parseInput !== undefined });
+  // A job that is cancelled is looked at all the same: its tool is to stop it.
+  const parsed = judge(() => tool.validateInput(issued.value), { clock: scope.seams.clock, timeoutMs: tool.tool.timeoutMs, ...(scope.request.past?.job === undefined ? { stop: scope.stop } : {}), byAuthor: tool.tool.parseInput !== undefined });
   return parsed instanceof Promise ? parsed.then((later) => conclude(scope, { tool, issued, parsed: later })) : conclude(scope, { tool, issued, parsed });
 }
 

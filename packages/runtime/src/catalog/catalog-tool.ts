@@ -42,7 +42,7 @@ export interface CatalogToolParts {
   readonly member: string;
 }
 
-const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "businessKey", "parseInput", "parseOutput"] as const;
+const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
 export function createCatalogTool({ source, listed, spec, effect, namespace, member }: CatalogToolParts): CatalogTool {
   const tool: Tool = Object.freeze({ ...spec, effect, ...hooksOf(listed.tool) });

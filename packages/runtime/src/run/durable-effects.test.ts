@@ -1,4 +1,5 @@
-import { BackgroundJob, CallgateError, ToolError } from "@callgate/contract";
+import { BackgroundJob, CallgateError, localPrincipal, ToolError } from "@callgate/contract";
+import type { GateEvent, JobCancelled } from "@callgate/contract";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
@@ -90,6 +91,63 @@ describe("background jobs", () => {
     const [, direct] = [...journal.runs.keys()];
     await gate.runs.complete(`${String(direct)}.0`, { kind: "error", code: "BUILD_FAILED", message: "no disk" });
     expect((await calling).outcome).toMatchObject({ kind: "failed", effectStatus: "unknown", error: { code: "BUILD_FAILED" } });
+  });
+});
+
+describe("cancelling background jobs", () => {
+  const stoppable = (stopped: unknown[], answer: JobCancelled | undefined): TestTool => ({
+    name: "build", effect: "write", handler: () => new BackgroundJob({ id: 5 }, { pollAfterMs: 100 }),
+    poll: () => ({ kind: "pending", message: "half", fraction: 0.5, pollAfterMs: 100 }),
+    cancelJob: (token) => { stopped.push(token); return answer; },
+  });
+
+  test("a job is listed with its handle for whose it is, tells its progress, and one that is cancelled is stopped by its tool", async () => {
+    const stopped: unknown[] = [];
+    const { open, journal } = world([stoppable(stopped, { notApplied: true })]);
+    const gate = await open({ defaults: { suspendAfterMs: 0 } });
+    const run = await gate.run("try { return await tools.t.build({}) } catch (error) { return error.code }");
+    const callId = `${run.runId}.0`;
+    expect(await gate.jobs.list()).toMatchObject([{ callId, runId: run.runId, tool: "t.build", token: { id: 5 } }]);
+    expect(await gate.jobs.list({ principal: { ...localPrincipal, user: "bob" } })).toEqual([]);
+    await expect(gate.jobs.cancel(callId, { principal: { ...localPrincipal, user: "bob" } })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    await expect(gate.jobs.cancel(`${run.runId}.7`)).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+    const progress: GateEvent[] = [];
+    gate.onEvent((event) => { if (event.kind === "call-progressed") progress.push(event); });
+    while (progress.length === 0) expect((await gate.runs.resume(run.runId)).status).toBe("suspended");
+    expect(progress[0]).toMatchObject({ callId, message: "half", fraction: 0.5 });
+    expect(await gate.jobs.cancel(callId)).toEqual({ known: false });
+    expect(await gate.jobs.cancel(callId)).toEqual({ known: true });
+    const result = await gate.runs.resume(run.runId);
+    expect(result).toMatchObject({ status: "completed", value: { value: "CANCELLED" }, calls: [{ outcome: "cancelled", effectStatus: "none" }] });
+    expect([stopped, await gate.jobs.list(), journal.runs.size]).toEqual([[{ id: 5 }], [], 1]);
+  });
+
+  test.each([["nobody knows", undefined, "unknown"], ["nothing was changed", { notApplied: true }, "none"]] as const)("a suspended run that is cancelled has its jobs stopped; %s, as the tool says", async (_what, answer, effectStatus) => {
+    const stopped: unknown[] = [];
+    const { open } = world([stoppable(stopped, answer)]);
+    const gate = await open({ defaults: { suspendAfterMs: 0 } });
+    const run = await gate.run("return await tools.t.build({})");
+    const result = await gate.runs.cancel(run.runId);
+    expect(result).toMatchObject({ status: "cancelled", calls: [{ outcome: "cancelled", effectStatus }] });
+    expect(stopped).toEqual([{ id: 5 }]);
+  });
+
+  test("a tool that cannot stop its jobs, or fails to, is told so; a run under way that is cancelled stops them as well", async () => {
+    for (const cancelJob of [undefined, () => { throw new Error("no"); }]) {
+      const { open } = world([{ ...stoppable([], undefined), ...(cancelJob === undefined ? {} : { cancelJob }) }]);
+      const gate = await open({ defaults: { suspendAfterMs: 0 } });
+      const run = await gate.run("return await tools.t.build({})");
+      await gate.jobs.cancel(`${run.runId}.0`);
+      expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "failed", calls: [{ outcome: "cancelled", effectStatus: "unknown" }] });
+      await close();
+    }
+    const stopped: unknown[] = [];
+    const { open } = world([stoppable(stopped, undefined)]);
+    const gate = await open({ defaults: { suspendAfterMs: Infinity } });
+    const abort = new AbortController();
+    gate.onEvent((event) => { if (event.kind === "call-progressed") abort.abort(); });
+    const result = await gate.run("return await tools.t.build({})", { signal: abort.signal });
+    expect([result.status, stopped]).toEqual(["cancelled", [{ id: 5 }]]);
   });
 });
 

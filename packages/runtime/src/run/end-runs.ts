@@ -5,6 +5,7 @@ import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
+import { hasJobs, stopJobs } from "./stop-jobs.ts";
 import { standingOf } from "./standing.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
@@ -36,9 +37,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     const scope = scopeFor(run, lease);
     const letGo = haveRun(scope);
     try {
-      const [entries, signals] = await Promise.all([journal.readEntries(principal.tenant, runId), journal.readSignals(principal.tenant, runId, { clear: true })]);
-      const atMs = clock.now();
-      await journal.append(lease, [{ kind: "cancelling", atMs }, ...openEnds(entries, { atMs, signals, message: `Run ${runId} was cancelled before the call ended` })], "full");
+      const entries = await endCalls(scope);
       const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
       const end = endOf(entries);
       await scope.log.finish({ ...end, endedAtMs: clock.now(), tokens: { result: 0, program: 0, direct: 0 } });
@@ -93,6 +92,23 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     },
     goOnUndoing: (claimed, signal) => goOnUndoing(claimed, signal).finally(() => journal.letGo(claimed.lease)),
   };
+}
+
+/** Writes down that the run is cancelled, and how the calls ended that it leaves open: what goes on outside is stopped first. What was on record before. */
+async function endCalls(scope: RunScope): Promise<readonly JournalEntry[]> {
+  const { seams: { journal, clock }, lease, runId, principal: { tenant } } = scope;
+  const [before, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId, { clear: true })]);
+  const atMs = clock.now();
+  const message = `Run ${runId} was cancelled before the call ended`;
+  const begun: JournalEntry = { kind: "cancelling", atMs };
+  if (!hasJobs(before)) {
+    await journal.append(lease, [begun, ...openEnds(before, { atMs, signals, message })], "full");
+    return before;
+  }
+  await journal.append(lease, [begun], "full");
+  await stopJobs(scope);
+  await journal.append(lease, openEnds(await journal.readEntries(tenant, runId), { atMs, signals, message }), "full");
+  return before;
 }
 
 /** Hears when the run is lost, until the returned function is called: from then on it is kept from nobody. */

@@ -26,6 +26,7 @@ import { createGateCatalog } from "./gate-catalog.ts";
 import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
 import { createGateDurable } from "./gate-durable.ts";
+import { createGateJobs } from "./gate-jobs.ts";
 import { createGatePolicy } from "./gate-policy.ts";
 import { createGateRuns } from "./gate-runs.ts";
 import { createGateSessions } from "./gate-sessions.ts";
@@ -142,6 +143,13 @@ function composeGate(composition: Composition): Gate {
   const blocks = createGateSessions({ ...composition, drivers: options.drivers, seams, principal: defaultPrincipal, maxSessions: options.defaults?.maxSessions ?? 16, isClosed: () => closed !== undefined });
   const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during });
 
+  const runs = createGateRuns({
+    seams,
+    durable,
+    principal: defaultPrincipal,
+    replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
+  });
+
   return {
     ...finding(catalog),
     ready: () => keeper.ready(),
@@ -154,13 +162,9 @@ function composeGate(composition: Composition): Gate {
       return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
     },
     policy,
-    runs: createGateRuns({
-      seams,
-      durable,
-      principal: defaultPrincipal,
-      replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
-    }),
+    runs,
     sessions: blocks.sessions,
+    jobs: createGateJobs({ journal: seams.journal, principal: defaultPrincipal, complete: (callId, result, asker) => runs.complete(callId, result, asker) }),
     approvals: durable.approvals,
     budgets: ({ principal = defaultPrincipal } = {}) => readBudgets(options, seams, principal),
     work: durable.work,

@@ -24,6 +24,7 @@ export interface ToolDefinition<Input extends SchemaInput, Output extends Schema
   compensate?(args: Parsed<Input>, output: Given<Output>, context: ToolContext): Promise<void> | void;
   reconcile?: ToolHooks<Parsed<Input>, Returned<Output>>["reconcile"];
   poll?: ToolHooks<Parsed<Input>, Returned<Output>>["poll"];
+  cancelJob?: ToolHooks["cancelJob"];
   businessKey?(args: Parsed<Input>): string | undefined;
 }
 
@@ -34,7 +35,7 @@ type Given<Output> = Output extends SchemaInput ? Parsed<Output> : unknown;
 
 const BRAND = Symbol.for("callgate.tool");
 
-const hookNames = ["precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "businessKey"] as const;
+const hookNames = ["precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey"] as const;
 
 /** Fields that are copied as they are when they are given. */
 const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "idempotent", "reread", "concurrency", "cost", "sensitive"] as const;
