@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { missingRedis, startRedis } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { createCallgate, defineTool } from "./index.ts";
+import { createCallgate, defineTool, ToolError } from "./index.ts";
 import type { CallgateOptions, GateEvent } from "./index.ts";
 
 const missing = missingRedis();
@@ -81,6 +81,17 @@ test("answers in a file serve the gates of this machine one after the other, and
   expect((await other.gate.call("crm.kept", { n: 1 }, { principal: { tenant: "local", user: "bob", roles: [], claims: {} } })).outcome).toMatchObject({ value: "secret 1" });
   expect(other.ran.times).toBe(1);
   for (const name of await readdir(stateFolder)) if (name.startsWith("answers")) expect((await readFile(join(stateFolder, name))).includes("secret")).toBe(false);
+});
+
+test("a circuit that opens is told as an event, shown with its namespace, and a program reads when to call again", async () => {
+  const down = defineTool({ name: "get", description: "is down", effect: "read", input: { type: "object" }, handler: () => { throw new ToolError({ code: "SOURCE_UNAVAILABLE", message: "no answer", retryable: true }); } });
+  const { gate } = await openGate({ tools: { crm: [down] }, circuitBreaker: { failures: 2, openMs: 60_000 } });
+  const changes: GateEvent[] = [];
+  gate.onEvent((event) => { if (event.kind === "circuit-changed") changes.push(event); });
+  const result = await gate.run("const codes = []; for (let n = 0; n < 3; n++) try { await tools.crm.get({}) } catch (error) { codes.push(error.code, error.details?.retryAfterMs > 50000) } return codes", { language: "javascript" });
+  expect(result.value).toMatchObject({ value: ["SOURCE_UNAVAILABLE", false, "SOURCE_UNAVAILABLE", false, "CIRCUIT_OPEN", true] });
+  expect(changes).toMatchObject([{ namespace: "crm", state: "open", retryAfterMs: 60_000 }]);
+  expect(gate.namespaces().find(({ namespace }) => namespace === "crm")).toMatchObject({ state: { kind: "ready" }, circuit: { state: "open" } });
 });
 
 test("a cache that cannot be is refused", async () => {
