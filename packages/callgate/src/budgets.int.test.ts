@@ -110,6 +110,19 @@ test("what waits for a person holds its part of a budget, and its answer is good
   expect(shared.ran.times).toBe(2);
 });
 
+test("a question that nobody will answer any more frees what was held for its call: its run was cancelled, suspended or under way", async () => {
+  const folder = await makeFolder();
+  const gate = await openGate(folder, { budgets: [{ id: "one", limits: { calls: 1 } }], approvals: "keep", suspendAfterMs: 0, rules: [{ id: "ask", ask: "crm.put" }] });
+  const waiting = await gate.run("return await tools.crm.put({})", { language: "javascript" });
+  expect(await gate.budgets()).toMatchObject([{ spent: { calls: 1 } }]);
+  expect((await gate.runs.cancel(waiting.runId)).status).toBe("cancelled");
+  expect(await gate.budgets()).toMatchObject([{ spent: { calls: 0, microUsd: 0 } }]);
+  const abort = new AbortController();
+  gate.onEvent((event) => { if (event.kind === "approval-asked") setTimeout(() => abort.abort(), 50); });
+  expect((await gate.run("return await tools.crm.put({})", { language: "javascript", suspendAfterMs: Infinity, signal: abort.signal })).status).toBe("cancelled");
+  expect(await gate.budgets()).toMatchObject([{ spent: { calls: 0, microUsd: 0 } }]);
+});
+
 function startProcess(folder: string, asked: string) {
   const child = spawn(process.execPath, ["--no-warnings", fileURLToPath(new URL("./fixtures/budget-process.ts", import.meta.url)), folder, asked], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");

@@ -73,14 +73,15 @@ export async function mayTryAgain(call: ReadyCall): Promise<boolean> {
 /** Puts what the call used up in the place of what was reserved. Where that cannot be written it stays spent as it was reserved. */
 export function settleBudgets(scope: CallScope, spent: () => Spent): Promise<void> | undefined {
   const { seams, request, state } = scope;
-  const isJob = request.past?.job !== undefined;
-  return seams.limits?.budgets === undefined || (state.reserved !== true && !isJob) ? undefined : settle(scope, spent(), isJob);
+  // Held since before: while its work went on outside, or a person was asked.
+  const isHeld = request.past?.job !== undefined || request.past?.question !== undefined;
+  return seams.limits?.budgets === undefined || (state.reserved !== true && !isHeld) ? undefined : settle(scope, spent(), isHeld);
 }
 
-async function settle(scope: CallScope, spent: Spent, isJob: boolean): Promise<void> {
+async function settle(scope: CallScope, spent: Spent, earlier: boolean): Promise<void> {
   const { seams, request } = scope;
   try {
-    await seams.journal.settleBudgets(request.lease, { tenant: request.principal.tenant, callId: request.callId, spent, earlier: isJob });
+    await seams.journal.settleBudgets(request.lease, { tenant: request.principal.tenant, callId: request.callId, spent, earlier });
   } catch (error) {
     const why = scope.safe.text(error instanceof Error ? error.message : String(error));
     seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: `What ${request.callId} used up of its budgets could not be settled and counts as it was reserved: ${why}` });

@@ -1,10 +1,11 @@
-import { CallgateError } from "@callgate/contract";
+import { CallgateError, nothingSpent } from "@callgate/contract";
 import type { ClaimedRun, Journal, JournalEntry, RunFinish, RunHolder, RunRecord, RunResult } from "@callgate/contract";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
 import { hasJobs, stopJobs } from "./stop-jobs.ts";
 import { standingOf } from "./standing.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
@@ -101,6 +102,7 @@ async function endCalls(scope: RunScope): Promise<readonly JournalEntry[]> {
   const atMs = clock.now();
   const message = `Run ${runId} was cancelled before the call ended`;
   const begun: JournalEntry = { kind: "cancelling", atMs };
+  await freeUnanswered(scope, before);
   if (!hasJobs(before)) {
     await journal.append(lease, [begun, ...openEnds(before, { atMs, signals, message })], "full");
     return before;
@@ -109,6 +111,13 @@ async function endCalls(scope: RunScope): Promise<readonly JournalEntry[]> {
   await stopJobs(scope);
   await journal.append(lease, openEnds(await journal.readEntries(tenant, runId), { atMs, signals, message }), "full");
   return before;
+}
+
+/** Nobody will answer any more: what budgets hold for calls that only wait for that was not used up. */
+async function freeUnanswered({ seams, lease, principal: { tenant } }: RunScope, entries: readonly JournalEntry[]): Promise<void> {
+  for (const { issued, ended, past } of readRecordedCalls(entries, []).values()) {
+    if (issued !== undefined && ended === undefined && past.question !== undefined && !past.begun) await seams.journal.settleBudgets(lease, { tenant, callId: issued.callId, spent: nothingSpent, earlier: true });
+  }
 }
 
 /** Hears when the run is lost, until the returned function is called: from then on it is kept from nobody. */
