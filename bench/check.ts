@@ -5,7 +5,7 @@ import { createTypeScriptChecker } from "@callgate/check-typescript";
 import type { NamespaceDeclaration } from "@callgate/contract";
 import ts from "typescript";
 
-const rounds = 60;
+const rounds = 250;
 const toolsPerNamespace = 25;
 
 function catalogOf(tools: number): NamespaceDeclaration[] {

@@ -14,6 +14,7 @@ import type { Shape } from "./forms.ts";
 import { readImports } from "./imports.ts";
 import type { Imports } from "./imports.ts";
 import { findLaneFaults } from "./lane.ts";
+import { findMissingLiteralMembers } from "./literal-members.ts";
 import { findFloatingPromises } from "./promises.ts";
 import { readProgram } from "./read-program.ts";
 import { findRefusals } from "./refusals.ts";
@@ -138,7 +139,7 @@ interface Judging extends Pick<ProgramToCheck, "known"> {
 
 function judge({ compiled, environment, lane, known }: Judging): { readonly findings: Finding[]; readonly fixes: readonly Fix[]; readonly uses: ToolUses } {
   const { program, file } = compiled;
-  const raw = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+  const raw = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file), ...findMissingLiteralMembers(compiled)];
   const uses = findToolUses(compiled, environment);
   const context = { compiled, environment, uses };
   const typed = raw.flatMap((diagnostic) => {
