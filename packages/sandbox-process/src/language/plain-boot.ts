@@ -58,16 +58,18 @@ const shellSessionBoot = [
   `{ { trap : INT; PS1= PS2= bash --noprofile --norc --noediting +H -i <&3 3<&- 2>&1 >&7 7>&- 8>&2 2>/dev/null | (trap '' INT; exec cat) >&2; } 7>&1 | (trap '' INT; exec cat); }`,
 ].join("\n");
 
-const since = '"${TMPDIR:-.}/.callgate-since"';
-
 /**
- * What a session's shell is told first. `__callgate_finish MARK BYTES FILES` says that a block is over, once, and is deaf to
- * interrupts meanwhile: both streams get the mark, and descriptor 4 what a plain guest says.
+ * What a session's shell is told first. `__callgate_begin` notes what files there are, and gives `$?` of the block before;
+ * `__callgate_finish MARK BYTES FILES` says that a block is over, once, and is deaf to interrupts meanwhile: both streams get
+ * the mark, and descriptor 4 what a plain guest says. A program that is started costs more than a block: as long as `out/` is
+ * empty, which the shell itself can see unless it was told to expand no names, none is.
  */
 export const shellSessionStart = [
-  "exec 2>&8 8>&-; set +o history; shopt -u checkwinsize; __callgate_home=$PWD; __callgate_status=0",
+  'exec 2>&8 8>&-; set +o history; shopt -u checkwinsize; __callgate_home=$PWD; __callgate_since="${TMPDIR:-$PWD}/.callgate-since"; __callgate_status=0',
+  `__callgate_has_files() { case $- in *f*) return 0 ;; esac; if [ -n "\${GLOBIGNORE-}" ] || shopt -q failglob; then return 0; fi; local f; for f in "$__callgate_home"/out/* "$__callgate_home"/out/.[!.]* "$__callgate_home"/out/..?*; do if [ -e "$f" ] || [ -h "$f" ]; then return 0; fi; done; return 1; }`,
+  `__callgate_begin() { __callgate_only=; if __callgate_has_files; then touch -d "@$(($(date +%s) - 1))" "$__callgate_since"; __callgate_only=-newer; fi; return "$__callgate_status"; }`,
   `__callgate_finish() { __callgate_last=$?; if [ "$__callgate_done" != "$1" ]; then __callgate_trap=$(trap -p INT); trap '' INT; __callgate_status=$__callgate_last; printf '\\0%s\\0' "$1"; printf '\\0%s\\0' "$1" >&2`,
-  `{ echo "$__callgate_status"; (cd "$__callgate_home" && { ${filesCommand({ bytes: '"$2"', files: '"$3"' }, `-newer ${since}`)}; }); echo end; } >&4; __callgate_done=$1; trap - INT; eval "$__callgate_trap"; fi; }`,
+  `{ echo "$__callgate_status"; if __callgate_has_files; then (cd "$__callgate_home" && { ${filesCommand({ bytes: '"$2"', files: '"$3"' }, '${__callgate_only:+"$__callgate_only" "$__callgate_since"}')}; }); fi; echo end; } >&4; __callgate_done=$1; trap - INT; eval "$__callgate_trap"; fi; }`,
   "",
 ].join("\n");
 
@@ -79,7 +81,7 @@ export const shellSessionStart = [
 export function shellBlock(text: string, mark: string, { artifactMiB, artifacts }: ArtifactBounds): { readonly begin: string; readonly finish: string } {
   const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
   return {
-    begin: `echo begun >&4; touch -d "@$(($(date +%s) - 1))" ${since}; (exit $__callgate_status); eval ${quoted} </dev/null 4>&-\n`,
+    begin: `echo begun >&4; __callgate_begin; eval ${quoted} </dev/null 4>&-\n`,
     finish: `__callgate_finish ${mark} ${artifactMiB * 1024 * 1024} ${artifacts}\n`,
   };
 }
