@@ -1,25 +1,23 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chownSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { chownSync, closeSync, existsSync, openSync } from "node:fs";
 import { release } from "node:os";
 import { dirname, join } from "node:path";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { CallgateError } from "@callgate/contract";
-import type { GuestExit, LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
+import type { LaunchedGuest, Launcher, LauncherProbe, LaunchSpec } from "../launcher.ts";
 import { isAlive } from "../left-folders.ts";
-import { processTree, useOf } from "../process-tree.ts";
 import { keeperOf, keeperScript } from "../keeper.ts";
-import type { Keeper } from "../keeper.ts";
-import { exitOf, streamsOf, whenStarted } from "../started-process.ts";
+import { whenStarted } from "../started-process.ts";
+import { watchGuest } from "./bubblewrap-guest.ts";
 import { findControlGroups, removeStaleGroups } from "./control-group.ts";
 import type { ControlGroup, ControlGroups } from "./control-group.ts";
 import { accountFiles, descriptors, endKept, firstStage, guestStage, inside, limitArguments, nobody, sandboxArguments, stageArguments } from "./sandbox-arguments.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
-import { setupFailure } from "./setup-failure.ts";
 import { createUnnamedFile } from "./unnamed-file.ts";
 import type { UnnamedFile } from "./unnamed-file.ts";
 
@@ -45,16 +43,13 @@ interface Host {
   readonly groups: ControlGroups | undefined;
   /** Whom guests run as on the host, where we are root: root itself would leave /proc/sys writable inside. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** What was started and has not ended; of a guest that is gone, what kept it may go on for a moment. */
+  readonly children: Set<ChildProcess>;
 }
 
 /** Room in a control group for what is not the program's data: the interpreter's code, its files, page tables. */
 const groupSlackMiB = 64;
 const groupPrefix = "callgate-";
-const killAgainMs = 20;
-/** How often a dying process is looked for. */
-const lookMs = 2;
-/** Nobody waits longer for a process that was ended, nor for what it said. */
-const lateMs = 1_000;
 
 /**
  * Starts guests under bubblewrap on Linux, as root or not.
@@ -78,6 +73,9 @@ export function createBubblewrapLauncher(): Launcher {
       return probing;
     },
     launch,
+    async close() {
+      await Promise.all([...(host?.children ?? [])].map((child) => once(child, "exit")));
+    },
   };
 }
 
@@ -92,6 +90,7 @@ function openHost(): Host {
     files: { seccomp: createUnnamedFile(seccompFilter(architecture)), passwd: createUnnamedFile(accountFiles.passwd), group: createUnnamedFile(accountFiles.group) },
     groups: findControlGroups(),
     user: guestUser(),
+    children: new Set(),
   };
 }
 
@@ -152,7 +151,9 @@ function launchGuest(host: Host, spec: LaunchSpec): LaunchedGuest {
     whenStarted(child, "/bin/sh");
     const group = createGroup(host, spec);
     const keeper = keeperOf(child);
-    const guest = watch(child, { group, spec, keeper, bwrap: tools.bwrap, info });
+    const guest = watchGuest(child, { group, spec, keeper, info });
+    host.children.add(child);
+    child.once("exit", () => host.children.delete(child));
     const args = (child.stdio as readonly unknown[])[descriptors.arguments] as Writable;
     args.on("error", () => undefined);
     args.end(sandboxArguments(spec).join("\0"));
@@ -175,121 +176,4 @@ function createGroup(host: Host, { bounds }: LaunchSpec): ControlGroup | undefin
 
 async function joined(group: ControlGroup | undefined, { pid }: ChildProcess): Promise<void> {
   if (pid !== undefined) await group?.add(pid);
-}
-
-/** The first process inside, as this host numbers it: its end is that of its pid namespace. */
-function firstIn(info: UnnamedFile): number | undefined {
-  const pid = /"child-pid"\s*:\s*(\d+)/.exec(info.text())?.[1];
-  info.close();
-  return pid === undefined ? undefined : Number(pid);
-}
-
-/** What comes of a stream until it closes. Never rejects. */
-function heardOf(stream: Readable): Promise<string> {
-  let said = "";
-  stream.on("error", () => undefined);
-  stream.on("data", (bytes: Buffer) => (said = `${said}${bytes.toString()}`.slice(0, maxSaidChars)));
-  return new Promise((resolve) => stream.once("close", () => resolve(said)));
-}
-
-/** One that is dead and waits for somebody to ask how it ended is not: nothing of its namespace lives any more. */
-function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-  } catch {
-    return false;
-  }
-}
-
-async function untilGone(pid: number | undefined): Promise<void> {
-  for (const untilMs = performance.now() + lateMs; pid !== undefined && isRunning(pid) && performance.now() < untilMs; ) await pause(lookMs);
-}
-
-/** The most that is kept of what is said while the walls are built. */
-const maxSaidChars = 4_096;
-
-/** Below the keeper: bubblewrap's own first child, which is the first process inside. Undefined before there is one. */
-function firstInside(tree: readonly number[], bwrap: string): number | undefined {
-  return tree.filter((pid) => commandOf(pid).startsWith(`${bwrap}\0`))[1];
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
-  } catch {
-    return ""; // It is gone.
-  }
-}
-
-interface Watching {
-  readonly group: ControlGroup | undefined;
-  readonly spec: LaunchSpec;
-  readonly keeper: Keeper;
-  readonly bwrap: string;
-  /** Where bubblewrap says what the first process inside is. */
-  readonly info: UnnamedFile;
-}
-
-function watch(child: ChildProcess, { group, spec, keeper, bwrap, info }: Watching): LaunchedGuest {
-  const { promise: exited, resolve } = Promise.withResolvers<GuestExit>();
-  let isKilled = false;
-  const tree = (): readonly number[] => (child.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : processTree(child.pid));
-  const { stderr: setUp, ...streams } = streamsOf(child);
-  const stderr = (child.stdio as readonly unknown[])[descriptors.stderr] as Readable;
-  stderr.on("error", () => undefined);
-  const heard = heardOf(setUp);
-  let again: NodeJS.Timeout | undefined;
-  const end = async (code: number | null, signal: NodeJS.Signals | null): Promise<void> => {
-    clearTimeout(again);
-    // Who could say something is dead or dying, so this is soon; the guest never had these streams.
-    const late = pause(lateMs, undefined, { ref: false });
-    // Bubblewrap ends when its command has; the first process inside may still be taking the others with it.
-    await untilGone(firstIn(info));
-    const said = (await Promise.race([heard, late])) ?? "";
-    const outOfMemory = group?.ranOutOfMemory() ?? false;
-    removeSoon(group);
-    const failed = said !== "" && code !== 0 && code !== null && !isKilled;
-    const exit = isKilled && code !== 0 ? exitOf(null) : exitOf(code, signal);
-    resolve({ ...exit, outOfMemory, ...(failed ? { failure: setupFailure(said, spec), diagnosis: said.trim() } : {}) });
-  };
-  child.once("exit", (code, signal) => void end(code, signal).catch(() => undefined));
-  const guest: LaunchedGuest = {
-    ...streams,
-    stderr,
-    exited,
-    use: () => group?.use() ?? useOf(tree()),
-    interrupt() {
-      // The first process inside is not the guest's; everything after it is.
-      const inner = firstInside(tree(), bwrap);
-      if (inner !== undefined) for (const pid of processTree(inner).slice(1)) signalOne(pid, "SIGINT");
-    },
-    kill() {
-      // The first process inside takes its pid namespace with it, and its death ends bubblewrap, which waits for that:
-      // when bubblewrap is gone, so is everything else. Before there is one, bubblewrap may just be making it: its keeper
-      // knows how to end it then.
-      clearTimeout(again);
-      const all = tree();
-      if (all.length === 0) return;
-      isKilled = true;
-      const inner = firstInside(all, bwrap);
-      if (inner === undefined) keeper.leave();
-      else signalOne(inner, "SIGKILL");
-      again = setTimeout(() => guest.kill(), killAgainMs);
-    },
-  };
-  return guest;
-}
-
-/** The kernel may take a moment to let go of a group whose processes are dead. */
-function removeSoon(group: ControlGroup | undefined): void {
-  if (group === undefined) return;
-  group.remove();
-  for (const delayMs of [20, 200]) setTimeout(() => group.remove(), delayMs).unref();
-}
-
-function signalOne(pid: number | undefined, signal: NodeJS.Signals): void {
-  try {
-    if (pid !== undefined) process.kill(pid, signal);
-  } catch {} // It is gone.
 }
