@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, chown, copyFile, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -75,6 +75,17 @@ describe("openDatabase", () => {
     const aside = (await readdir(folder)).find((name) => name.startsWith("journal.db.corrupt-") && !name.endsWith("-wal"));
     expect(await readFile(join(folder, aside ?? ""), "utf8")).toBe("these are not the bytes of a journal");
     expect((await openJournal(folder)).notices).toEqual([]);
+  });
+
+  test("a process that was killed while it kept a damaged journal aside stops no later one", async () => {
+    const folder = await makeFolder();
+    await writeFile(join(folder, "journal.db"), "these are not the bytes of a journal");
+    const mark = join(folder, "journal.db.moving");
+    await writeFile(mark, "");
+    await expect(openJournal(folder)).rejects.toMatchObject({ code: "JOURNAL_CORRUPT" });
+    await utimes(mark, 0, 0);
+    expect((await openJournal(folder)).notices).toEqual([expect.stringContaining("It was kept aside")]);
+    expect(await readdir(folder)).not.toContain("journal.db.moving");
   });
 
   test("keeps a truncated and a scribbled journal aside, of which the header is still good", async () => {

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
 import { makePrivateFolder } from "../lib/make-private-folder.ts";
 import { findLockHolder } from "./lock-holder.ts";
+import { takeMark } from "./process-mark.ts";
 import { applicationId, migrations } from "./schema.ts";
 import { isBusy, isCorrupt, toJournalError } from "./sqlite-error.ts";
 
@@ -148,11 +149,7 @@ function pragma(database: DatabaseSync, name: string): number {
  */
 function keepAside({ path, nowMs }: OpenOptions): string | undefined {
   const mark = `${path}.moving`;
-  try {
-    closeSync(openSync(mark, "wx", 0o600));
-  } catch {
-    return undefined; // Opening again either works or says that the file is damaged.
-  }
+  if (!takeMark(mark, nowMs)) return undefined; // Opening again either works or says that the file is damaged.
   try {
     const aside = `${path}.corrupt-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
     for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
