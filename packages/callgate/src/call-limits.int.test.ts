@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connectRedis } from "@callgate/redis";
 import { missingRedis, startRedis } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { createCallgate, defineTool, ToolError } from "./index.ts";
@@ -58,6 +59,24 @@ test.skipIf(missing !== undefined)(`two gates that share a Redis share the count
   const { outcome } = await one.gate.call("crm.get", {});
   expect(outcome).toMatchObject({ kind: "failed", error: { code: "LIMIT_UNAVAILABLE" } });
   expect(JSON.stringify(outcome)).not.toContain("127.0.0.1");
+});
+
+test.skipIf(missing !== undefined)(`a gate that could not be opened leaves no connection to Redis${missing === undefined ? "" : ` (skipped: ${missing})`}`, async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  process.env["CALLGATE_TEST_REDIS"] = server.url;
+  const redis = "env:CALLGATE_TEST_REDIS";
+  await expect(openGate({ redis, rateLimits: [{ id: "one", tools: "crm", calls: 1, windowSeconds: 1 }] })).rejects.toMatchObject({ code: "USAGE" });
+  await expect(openGate({ redis, limits: { calls: 0 } })).rejects.toMatchObject({ code: "USAGE" });
+  await expect(openGate({ redis, cache: { maxMiB: 1 } })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  await expect(openGate({ redis, journal: { path: "/proc/none/journal.db" } })).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
+  const looking = await connectRedis(server.url);
+  onTestFinished(() => looking.close());
+  const others = async (): Promise<number> => (await looking.client.clientList()).length - 1;
+  // The server hears of a connection's end a moment later.
+  const until = Date.now() + 10_000;
+  while ((await others()) > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await others()).toBe(0);
 });
 
 test("redis must be a reference to the URL of one", async () => {

@@ -53,6 +53,18 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
  * `Gate.problems`.
  */
 export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    return await openParts(options, opened);
+  } catch (fault) {
+    // Closing twice is no error: the gate has closed what it was given.
+    await Promise.allSettled(opened.map((part) => part.close()));
+    throw fault;
+  }
+}
+
+/** @param opened takes what has to be closed where the gate is not opened after all */
+async function openParts(options: CallgateOptions, opened: { close(): Promise<void> }[]): Promise<Gate> {
   const clock = options.clock ?? systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
@@ -64,8 +76,11 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   // Before the journal, so that a mount that must not be leaves nothing open.
   const sandboxes = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
+  opened.push(journal);
   const redis = await openRedis(options.redis, { folder, env: process.env });
+  if (redis !== undefined) opened.push(redis.rateStore);
   const answers = openAnswers(options.cache ?? {}, { stateFolder, clock, key, redis });
+  if (answers !== undefined) opened.push(answers);
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   return await createGate({

@@ -7,8 +7,9 @@ import type { GateOptions } from "./gate-options.ts";
 export interface ClosingParts {
   readonly options: GateOptions;
   readonly hub: EventHub;
-  readonly broker: Broker;
-  readonly check: ProgramCheck;
+  /** Absent where there is none yet. */
+  readonly broker?: Broker;
+  readonly check?: ProgramCheck;
   readonly keeper?: CatalogKeeper;
 }
 
@@ -18,9 +19,9 @@ export interface ClosingParts {
  */
 export async function closeGate({ options, hub, broker, check, keeper }: ClosingParts): Promise<void> {
   keeper?.close();
-  await Promise.allSettled([broker.close()]);
+  await Promise.allSettled([broker?.close()]);
   await Promise.allSettled(options.drivers.map((driver) => driver.close()));
-  await Promise.allSettled([check.close(), ...options.sources.map(({ source }) => source.close())]);
+  await Promise.allSettled([check?.close(), ...options.sources.map(({ source }) => source.close())]);
   await Promise.allSettled([options.journal.close(), options.callLimits?.rateStore?.close(), options.answers?.close()]);
   hub.close();
 }

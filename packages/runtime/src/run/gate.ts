@@ -54,12 +54,22 @@ import type { Runner } from "./runner.ts";
 export async function createGate(options: GateOptions): Promise<Gate> {
   const { defaults = {}, sources, onFault } = options;
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
-  const parts = createParts(options, hub);
+  const parts = await openingParts(options, hub);
   try {
     const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, emit: (event) => parts.seams.emit(event) });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
+    throw fault;
+  }
+}
+
+/** What is wrong with limits is found here; what the gate was given is closed then as well. */
+async function openingParts(options: GateOptions, hub: EventHub): Promise<Parts> {
+  try {
+    return createParts(options, hub);
+  } catch (fault) {
+    await closeGate({ options, hub });
     throw fault;
   }
 }
