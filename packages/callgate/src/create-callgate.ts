@@ -5,6 +5,7 @@ import { scanActions } from "@callgate/runtime/check";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
+import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
@@ -92,7 +93,8 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     blobs,
     policy,
     surroundingsOf: surroundingsOf(options),
-    approver: options.approver ?? (options.approvals === "keep" ? keepingApprover() : denyingApprover()),
+    approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
+    approvals: approvalRules(options.approvals, stateFolder),
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Approver, Gate } from "@callgate/contract";
+import { approvalsConfig } from "./approver/approval-rules.ts";
 import { loadConfig } from "./config/load-config.ts";
 import type { SandboxConfig } from "./config/config-schema.ts";
 import type { LoadedConfig } from "./config/load-config.ts";
@@ -44,7 +45,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),
     principal: { ...config.principal, ...definedOnly(options.principal) },
     // Questions that are kept are kept, whether somebody sits at a terminal or not.
-    ...(options.approver === undefined || config.approvals === "keep" ? {} : { approver: options.approver }),
+    ...(options.approver === undefined || approvalsConfig(config.approvals).mode === "keep" ? {} : { approver: options.approver }),
   });
 }
 

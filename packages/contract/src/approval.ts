@@ -1,3 +1,4 @@
+import type { RunSignal } from "./durable.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { Effect } from "./tool-spec.ts";
@@ -28,8 +29,11 @@ export interface ApprovalQuestion {
 }
 
 export type ApprovalAnswer =
-  | { readonly kind: "approved"; readonly by: string }
+  /** `args`: performed in place of those that were asked about, once they are valid and policy does not deny them. */
+  | { readonly kind: "approved"; readonly by: string; readonly args?: unknown }
   | { readonly kind: "denied"; readonly by: string; readonly reason?: string }
+  /** With the signature of an approver: it counts on every way it may have come, and in another process. */
+  | { readonly kind: "signed"; readonly signal: Extract<RunSignal, { kind: "approval" }> }
   /** Nobody can be asked here. The call is denied with APPROVAL_UNAVAILABLE. */
   | { readonly kind: "unavailable"; readonly help: string }
   /** The question is kept and will be answered later, perhaps in another process: the run may be suspended meanwhile. */
@@ -42,4 +46,40 @@ export type ApprovalAnswer =
  */
 export interface Approver {
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+}
+
+/** A signature over an answer, and the key that made it. */
+export interface AnswerSignature {
+  /** `ed25519:` and the first 32 hex digits of the SHA-256 of the public key. */
+  readonly keyId: string;
+  /** Base64url. */
+  readonly value: string;
+}
+
+/** Who answers with a key of theirs. Their name is the key's and cannot be chosen for one answer. */
+export interface AnswerSigner {
+  readonly by: string;
+  /** Over the digest of the whole answer and its question (docs/decisions/0031-who-may-answer.md). */
+  sign(digest: Digest): AnswerSignature;
+}
+
+/** A key whose answers count. */
+export interface ApproverKey {
+  readonly by: string;
+  readonly keyId: string;
+  verify(digest: Digest, signature: AnswerSignature): boolean;
+}
+
+/** Whose answers count. */
+export interface ApprovalRules {
+  /** Once there is one, an answer from the journal counts only with a signature of one of these. */
+  readonly keys?: readonly ApproverKey[];
+  /** The user on whose behalf is asked may not answer either, whoever acts for them. Default false. */
+  readonly fourEyes?: boolean;
+  /** Who asked may answer. For tests and demonstrations. Default false. */
+  readonly unsafeSelfApproval?: boolean;
+  /** How long a question waits. Default seven days. */
+  readonly expiryMs?: number;
+  /** Questions of one run within a minute; further calls are denied without asking. Default 100. */
+  readonly maxPerMinute?: number;
 }

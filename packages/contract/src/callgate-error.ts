@@ -21,6 +21,7 @@ export const callgateErrorCodes = {
   RUN_NOT_RESUMABLE: "The run cannot go on: it has ended, or what it needs is missing or has changed",
   RUN_HELD: "Another process is undoing what the run did; nothing is undone twice",
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
+  NOT_APPROVER: "The command is for an approver, and no key of one was opened: a wrong passphrase, or no key here",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
   MOUNT_REFUSED: "A mount would give programs of a sandbox what they must not have, or cannot be made; nothing was started with it",
   DRIVER_FAILED: "A sandbox driver could not start or broke its contract",

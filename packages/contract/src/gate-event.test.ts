@@ -26,6 +26,7 @@ const pinned = {
   "call-intercepted": [...call, "by", "how"],
   "approval-asked": [...call, "question"],
   "approval-answered": [...call, "approvalId", "approved", "by"],
+  "approval-refused": [...call, "approvalId", "by", "why"],
   "call-started": [...call, "attempt"],
   "call-progressed": [...call, "message", "fraction"],
   "call-ended": [...call, "outcome", "effectStatus", "durationMs", "error", "cached", "cost", "answeredBy"],
@@ -43,5 +44,5 @@ const isWhole: [Unlisted] extends [never] ? true : Unlisted = true;
 
 test("names and shapes of events are as they were", () => {
   expect(isWhole).toBe(true);
-  expect(Object.keys(pinned)).toHaveLength(23);
+  expect(Object.keys(pinned)).toHaveLength(24);
 });

@@ -43,6 +43,8 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "call-intercepted"; readonly by: string; readonly how: InterceptedHow })
   | (CallScoped & { readonly kind: "approval-asked"; readonly question: ApprovalQuestion })
   | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })
+  /** An answer that does not count: too late, from who asked, or without a valid signature. */
+  | (CallScoped & { readonly kind: "approval-refused"; readonly approvalId: string; readonly by: string; readonly why: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
   | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string })

@@ -2,8 +2,9 @@ import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
 import type { CallError } from "./call-error.ts";
-import type { ApprovalQuestion } from "./approval.ts";
+import type { AnswerSigner, ApprovalQuestion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
+import type { RunSignal } from "./durable.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
@@ -132,6 +133,47 @@ export interface JobView {
   readonly untilMs: number;
   /** What the tool finds it by. */
   readonly token: JsonValue;
+}
+
+/** A question and all that a person has to see before answering it. */
+export interface ShownApproval extends PendingApproval {
+  /** `ended`: its run has. */
+  readonly state: "open" | "answered" | "expired" | "ended";
+  readonly answer?: Omit<Extract<RunSignal, { kind: "approval" }>, "kind" | "approvalId">;
+  /** The arguments in full as they were asked about, sensitive values as hashes. Absent: a review of a program, or erased. */
+  readonly args?: unknown;
+  /** The text of the program under review, in full. */
+  readonly program?: string;
+  /** False: the record was changed since the question was asked; do not answer it. */
+  readonly isIntact: boolean;
+  /** What the tool says it does. Absent: it is not here. */
+  readonly description?: string;
+}
+
+/** What a person says to a question. */
+export interface GivenAnswer {
+  readonly approved: boolean;
+  /** Who answers. With a `signer` it is the signer's name. */
+  readonly by?: string;
+  readonly reason?: string;
+  /** Performed in place of the arguments that were asked about. Must fit the tool's schema, and policy must not deny them. */
+  readonly args?: unknown;
+  /** Needed once the gate knows keys of approvers. */
+  readonly signer?: AnswerSigner;
+}
+
+/** Questions to people and their answers. Must not be reachable from a model or a guest. */
+export interface GateApprovals {
+  /** Open ones, oldest first. */
+  list(options?: Caller & { readonly runId?: string }): Promise<readonly PendingApproval[]>;
+  /** Undefined when there is no such question. */
+  show(approvalId: string, options?: Caller): Promise<ShownApproval | undefined>;
+  /**
+   * The first answer counts; `known` says that there was one before. What is refused is on record all the same.
+   *
+   * Errors: SIGNAL_REFUSED (no such question, too late, from who asked, not signed), USAGE (arguments that do not fit).
+   */
+  answer(approvalId: string, answer: GivenAnswer, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean }>;
 }
 
 /** Works off runs of the journal until it is stopped. */
@@ -313,11 +355,7 @@ export interface Gate {
      */
     cancel(callId: string, options?: Caller): Promise<{ readonly known: boolean }>;
   };
-  readonly approvals: {
-    list(options?: Caller): Promise<readonly PendingApproval[]>;
-    /** The first answer counts; `known` says that there was one before. Must not be reachable from a model. Errors: SIGNAL_REFUSED. */
-    answer(approvalId: string, answer: { readonly approved: boolean; readonly by: string; readonly reason?: string }, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean }>;
-  };
+  readonly approvals: GateApprovals;
   /** How the budgets of the caller's tenant stand, over all processes and machines of the journal. Must not be reachable from a model. */
   budgets(options?: Caller): Promise<readonly BudgetView[]>;
   /** Goes on with every run of the journal that can: suspended and due, or lost by its process. Default concurrency 8. */

@@ -12,5 +12,7 @@ import type { WireValue } from "./value-codec.ts";
 export interface Redactor {
   record(value: unknown, wire: WireValue, sensitive: readonly string[]): RecordedValue;
   summary(value: unknown, sensitive: readonly string[]): JsonValue;
+  /** The same without bound, for a person who is to answer for all of it. */
+  whole(value: unknown, sensitive: readonly string[]): JsonValue;
   text(text: string): string;
 }

@@ -72,6 +72,7 @@ function eventMessage(event: GateEvent): string | undefined {
     case "run-resumed":
     case "run-fenced":
     case "call-resolved":
+    case "approval-refused":
     case "run-ended":
     case "call-requested":
     case "call-decided":

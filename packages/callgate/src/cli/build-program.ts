@@ -195,15 +195,32 @@ function addDurableCommands(runs: Command, act: Act): void {
 function addApprovalCommands(program: Command, act: Act): void {
   const load = () => import("./commands/approvals.ts");
   const approvals = program.command("approvals").description("questions that wait for a person");
-  approvals.command("ls", { isDefault: true }).description("list open questions").action(() => act(async (context) => (await load()).listApprovalsCommand(context)));
+  approvals
+    .command("ls", { isDefault: true })
+    .option("--run <run>", "of this run only")
+    .description("list open questions")
+    .action((options: object) => act(async (context) => (await load()).listApprovalsCommand(options, context)));
+  approvals.command("show").argument("<approval>", "its id, as approvals ls shows it").description("everything that is asked about, in full").action((approval: string) => act(async (context) => (await load()).showApprovalCommand(approval, context)));
   for (const [name, approved] of [["approve", true], ["deny", false]] as const) {
     approvals
       .command(name)
-      .argument("<approval>", "its id, as approvals ls shows it")
+      .argument("[approval...]", "their ids, as approvals ls shows them")
+      .option("--all", "everything that a run asks")
+      .option("--run <run>", "the run, with --all")
       .option("--reason <text>", "kept in the record")
-      .description(approved ? "allow exactly this one call" : "refuse the call")
-      .action((approval: string, options: object) => act(async (context) => (await load()).answerApprovalCommand(approval, { approved, ...options }, context)));
+      .description(approved ? "allow exactly these calls; asks for the passphrase of an approver where one is set" : "refuse them")
+      .action((ids: string[], options: object) => act(async (context) => (await load()).answerApprovalsCommand(ids, { approved, ...options }, context)));
   }
+  approvals
+    .command("edit")
+    .argument("<approval>", "its id, as approvals ls shows it")
+    .argument("[json]", "the arguments to be performed instead, as one JSON object, @FILE, or - for standard input (default: written in EDITOR)")
+    .option("--reason <text>", "kept in the record")
+    .description("allow the call with other arguments, which have to fit the tool and the policy")
+    .action((approval: string, args: string | undefined, options: object) => act(async (context) => (await load()).editApprovalCommand(approval, { ...(args === undefined ? {} : { args }), ...options }, context)));
+  const approver = program.command("approver").description("the key of the person who answers: without one, whoever can start callgate can answer");
+  approver.command("init").option("--name <name>", "whose it is (default: the user of this machine)").description("make a key that opens with a passphrase; answers then count with its signature only").action((options: object) => act(async (context) => (await import("./commands/approver.ts")).initApproverCommand(options, context)));
+  approver.command("show", { isDefault: true }).description("whose answers count here").action(() => act(async (context) => (await import("./commands/approver.ts")).showApproverCommand(context)));
   program
     .command("worker")
     .option("--concurrency <count>", "runs at once", wholeNumber)

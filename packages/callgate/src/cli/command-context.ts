@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { CallgateError } from "@callgate/contract";
-import type { Approver, Gate } from "@callgate/contract";
+import type { Approver, Gate, ShownApproval } from "@callgate/contract";
 import type { SandboxConfig } from "../config/config-schema.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { createTrustStore } from "../folder/trust-store.ts";
@@ -12,6 +12,7 @@ import type { LiveView } from "./live-view.ts";
 import { processTerminal } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { createTtyApprover } from "./tty-approver.ts";
+import type { LockedKey } from "./tty-approver.ts";
 
 /** Options every command takes. */
 export interface GlobalOptions {
@@ -67,6 +68,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
     return await loadTrusted({ configFile, folder: process.cwd(), folders, ensureTrust: (trusted) => ensureTrust(trusted, { options, terminal, trust, signal }) });
   }
+  const credential = async (): Promise<LockedKey | undefined> => (await import("./locked-key.ts")).lockedKey(folders.state);
   return {
     terminal,
     signal,
@@ -78,14 +80,15 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       const { config, folder } = await configuration();
       return { config: config.sandbox ?? {}, folder };
     },
-    approver: () => ttyApprover(terminal, () => undefined),
+    approver: () => ttyApprover(terminal, { view: () => undefined, credential }),
     async withGate(use, how = {}) {
       // Most of the program hangs on these two; init, trust and a usage error do without them.
       const [{ findConfigFile }, { openGate }] = await Promise.all([import("../config/load-config.ts"), import("../open-gate.ts")]);
       const { createLiveView } = await import("./live-view.ts");
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
       let view: LiveView | undefined;
-      const approver = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, () => view) : undefined);
+      let opened: Gate | undefined;
+      const approver = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, { view: () => view, credential, show: async (approvalId) => await opened?.approvals.show(approvalId) }) : undefined);
       const gate = await openGate({
         configFile,
         folder: process.cwd(),
@@ -96,6 +99,8 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });
+      opened = gate;
+      opened = gate;
       try {
         // A command about no source does not wait for any.
         if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs, signal);
@@ -136,13 +141,15 @@ function firstLine(problem: string): string {
 }
 
 /** A person can be asked only where both ends are a terminal; elsewhere the default applies and writes are denied. */
-function ttyApprover(terminal: Terminal, view: () => LiveView | undefined): Approver | undefined {
+function ttyApprover(terminal: Terminal, { view, credential, show }: { readonly view: () => LiveView | undefined; readonly credential: () => Promise<LockedKey | undefined>; readonly show?: (approvalId: string) => Promise<ShownApproval | undefined> }): Approver | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   return createTtyApprover({
     terminal,
     input: process.stdin,
     user: "terminal",
     now: () => Date.now(),
+    credential,
+    ...(show === undefined ? {} : { show }),
     pause: () => view()?.pause(),
     resume: () => view()?.resume(),
   });

@@ -154,6 +154,20 @@ const sandbox = z.strictObject({
   passEnvironment: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Names of this process's own variables that programs see as well. Default none. Never a secret"),
 });
 
+const approvalsMode = z.enum(["ask", "keep"]);
+
+const approvals = z.strictObject({
+  mode: approvalsMode.optional().describe('Where a person is asked. "ask" (default): at the terminal, or the client\'s own user interface, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
+  keys: z
+    .array(z.strictObject({ by: z.string().min(1).describe("Whose it is"), publicKey: z.string().min(1).describe("As callgate approver show prints it") }))
+    .optional()
+    .describe("Keys of approvers: only answers signed with one of these count. Default: the key that callgate approver init made for this user; without one, answers are advisory"),
+  fourEyes: z.boolean().optional().describe("The user on whose behalf is asked may not answer either, whoever acts for them. Default false"),
+  unsafeSelfApproval: z.boolean().optional().describe("Who asked may answer. For demonstrations. Default false"),
+  expiryDays: z.number().positive().optional().describe("How long a question waits; then it is denied. Default 7"),
+  maxPerMinute: z.int().positive().optional().describe("Questions of one run within a minute; further calls are denied without asking. Default 100"),
+});
+
 /** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -223,7 +237,7 @@ export const configSchema = z.strictObject({
     .strictObject({ packages: z.array(z.string().min(1)).optional().describe("Packages that programs in Node may import, by name. Programs find them where sandbox.mounts puts them: a node_modules at /node_modules") })
     .optional()
     .describe("TypeScript and JavaScript in real Node"),
-  approvals: z.enum(["ask", "keep"]).optional().describe('Where a person is asked. "ask" (default): at the terminal, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
+  approvals: z.union([approvalsMode, approvals]).optional().describe("Where a person is asked, and whose answers count; see docs/guide/approvals.md. A word alone is the mode"),
   suspendAfterMs: z.int().min(0).optional().describe("How long a program that only waits is kept before its run is suspended. Default 2000"),
   leaseMs: z.int().min(1000).optional().describe("How long a run stays with a process that gives no sign of life. Default 30000"),
   journal: z

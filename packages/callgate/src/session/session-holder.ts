@@ -14,7 +14,8 @@ export interface BlockApprover extends Approver {
   answer(approvalId: string, answer: ApprovalAnswer): void;
 }
 
-export function createBlockApprover(): BlockApprover {
+/** @param needsSignature whoever reads the files of this user can reach the socket: then a bare answer is none */
+export function createBlockApprover(needsSignature: boolean): BlockApprover {
   const nobody = denyingApprover();
   const open = new Map<string, (answer: ApprovalAnswer) => void>();
   let tellNow: ((line: RunLine) => void) | undefined;
@@ -41,7 +42,10 @@ export function createBlockApprover(): BlockApprover {
         for (const answer of open.values()) answer({ kind: "denied", by: "terminal", reason: "the command that was asked has gone" });
       };
     },
-    answer: (approvalId, answer) => open.get(approvalId)?.(answer),
+    answer(approvalId, answer) {
+      const unsigned: ApprovalAnswer = { kind: "denied", by: "nobody", reason: "an answer for a session has to be signed here: it came without a signature" };
+      open.get(approvalId)?.(needsSignature && answer.kind === "approved" ? unsigned : answer);
+    },
   };
 }
 

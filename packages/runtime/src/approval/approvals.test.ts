@@ -27,7 +27,7 @@ function desk(answer: () => unknown = () => ({ kind: "approved", by: "ann" })) {
   let asked = 0;
   let ids = 0;
   const approver: Approver = { ask: async () => { asked += 1; return (await answer()) as ApprovalAnswer; } };
-  const approvals = createApprovals({ approver, clock, newId: (prefix) => `${prefix}_${++ids}`, expiryMs: 1000 });
+  const approvals = createApprovals({ approver, clock, newId: (prefix) => `${prefix}_${++ids}`, rules: { expiryMs: 1000 } });
   const ask = (signal = never) => approvals.ask(approvals.pose(operation), { signal });
   return { clock, approvals, ask, asked: () => asked };
 }

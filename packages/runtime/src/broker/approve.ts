@@ -1,27 +1,34 @@
-import type { ApprovalQuestion, PolicyDecision } from "@callgate/contract";
+import { encodeValue } from "@callgate/contract";
+import type { ApprovalQuestion, PolicyDecision, RecordedValue } from "@callgate/contract";
 import type { Approvals, Operation, Verdict } from "../approval/approvals.ts";
 import { authorise } from "./authorise.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
+import { editCall, noteEdit } from "./edit-call.ts";
 import { ended } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
+import { isEnded } from "./is-ended.ts";
 import { keptAnswers } from "./kept-answers.ts";
 import { isVisible } from "./resolve.ts";
+import { inputPointers } from "./pointers.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
 type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 
 /**
  * Puts the question to a person and holds the answer against the world as it is by then: the same call, the same tool
- * definition, the same policy, and still nothing that denies it. Undefined: the call may go on.
+ * definition, the same policy, and still nothing that denies it. Gives the call as it is to be performed: with the
+ * arguments that the person put in the place of its own, where they did.
  *
  * The question is on disk before anyone is told of it, so that no restart loses it. One that was asked in an earlier
  * stretch of the run is the same question still.
  */
-export async function approve(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<Ended | ParkedCall | undefined> {
+export async function approve(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<Ended | ParkedCall | ReadyCall> {
   const { seams, request, tool } = call;
   const scoped = { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
   const { question: before, said } = request.past ?? {};
+  const tooMany = before === undefined ? approvals.tooMany(request.runId) : undefined;
+  if (tooMany !== undefined) return refuse(call, { ruleId: "approvals:rate", reason: tooMany });
   call.state.wasAsked = true;
   const question = before ?? approvals.pose(operationOf(call, decision));
   if (before === undefined) {
@@ -31,11 +38,18 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
     seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
   }
   const started = seams.clock.monotonic();
-  const verdict = await approvals.ask(question, { signal: call.stop.signal, kept: keptAnswers(call), ...(said?.kind === "approval" ? { answer: said } : {}) });
+  const kept = keptAnswers({ ...call, recordArgs: (args) => recordArgs(call, args) });
+  const verdict = await approvals.ask(question, { signal: call.stop.signal, kept, ...(said?.kind === "approval" ? { answer: said } : {}), ...(request.approver === undefined ? {} : { approver: request.approver }) });
   call.state.personMs += seams.clock.monotonic() - started;
   if (verdict.kind === "pending") return parkedOn(call, question);
+  if (verdict.kind === "denied" && verdict.refused !== undefined) seams.emit({ kind: "approval-refused", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, ...verdict.refused });
   seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: verdict.kind === "approved", by: byWhom(verdict) });
-  return settle(call, decision, { verdict, approvals });
+  return await settle(call, decision, { verdict, approvals });
+}
+
+/** The arguments a person gave, as the journal keeps them. */
+function recordArgs({ seams, tool }: ReadyCall, args: unknown): RecordedValue {
+  return seams.redactor.record(args, encodeValue(args), inputPointers(tool));
 }
 
 function parkedOn({ request }: ReadyCall, question: ApprovalQuestion): ParkedCall {
@@ -62,7 +76,7 @@ export function operationOf(call: ReadyCall, decision: Ask): Operation {
   };
 }
 
-function settle(call: ReadyCall, decision: Ask, { verdict, approvals }: { readonly verdict: Exclude<Verdict, { kind: "pending" }>; readonly approvals: Approvals }): Ended | undefined {
+async function settle(call: ReadyCall, decision: Ask, { verdict, approvals }: { readonly verdict: Exclude<Verdict, { kind: "pending" }>; readonly approvals: Approvals }): Promise<Ended | ReadyCall> {
   const name = call.tool.name;
   switch (verdict.kind) {
     case "cancelled":
@@ -77,19 +91,26 @@ function settle(call: ReadyCall, decision: Ask, { verdict, approvals }: { readon
         details: { ruleId: decision.ruleId },
       });
     case "denied":
-      note(call, { decision: "deny", ruleId: decision.ruleId, reason: verdict.reason, answeredBy: verdict.by });
-      return denied(call, { ruleId: decision.ruleId, reason: `${verdict.by} refused it: ${verdict.reason}` });
+      note(call, { decision: "deny", ruleId: decision.ruleId, reason: verdict.reason, ...(verdict.refused === undefined ? { answeredBy: verdict.by } : {}) });
+      return denied(call, { ruleId: decision.ruleId, reason: verdict.refused === undefined ? `${verdict.by} refused it: ${verdict.reason}` : verdict.reason });
     case "approved": {
       const redeemed = approvals.redeem(verdict.approvalId, operationOf(call, decision));
       const refusal = redeemed.kind === "refused" ? { ruleId: decision.ruleId, reason: redeemed.reason } : refusedMeanwhile(call);
-      if (refusal !== undefined) {
-        note(call, { decision: "deny", ...refusal, answeredBy: verdict.by });
-        return denied(call, refusal);
-      }
+      if (refusal !== undefined) return refuse(call, { ...refusal, answeredBy: verdict.by });
+      const performed = verdict.args === undefined ? call : await editCall(call, verdict.args);
+      if (isEnded(performed)) return refuse(call, { ruleId: decision.ruleId, reason: `The arguments that ${verdict.by} put in place of its own do not hold: ${performed.outcome.kind === "ok" ? "" : performed.outcome.error.message}`, answeredBy: verdict.by });
+      const denial = performed === call ? undefined : refusedMeanwhile(performed);
+      if (denial !== undefined) return refuse(call, { ...denial, reason: `With the arguments that ${verdict.by} put in place of its own: ${denial.reason}`, answeredBy: verdict.by });
+      if (verdict.args !== undefined) noteEdit(performed, { args: verdict.args, approvalId: verdict.approvalId, by: verdict.by });
       note(call, { decision: "allow", ruleId: decision.ruleId, answeredBy: verdict.by });
-      return undefined;
+      return performed;
     }
   }
+}
+
+function refuse(call: ReadyCall, refusal: Omit<Note, "decision"> & { readonly reason: string }): Ended {
+  note(call, { decision: "deny", ...refusal });
+  return denied(call, refusal);
 }
 
 /** An approval answers "ask"; it does not outweigh a denial, nor make a tool visible. */

@@ -13,6 +13,7 @@ import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCa
 import type { CallPast, ParkedCall } from "./call-past.ts";
 import { createCallRecord } from "./call-record.ts";
 import { decide, isRefused } from "./decide.ts";
+import { editCall } from "./edit-call.ts";
 import { inDoubtStill } from "./ended.ts";
 import { faulted } from "./faulted.ts";
 import { finish, recordLate } from "./finish.ts";
@@ -57,7 +58,7 @@ interface Memory {
 
 export function createBroker(given: BrokerSeams): Broker {
   const seams: BrokerSeams = { ...given, newId: (prefix) => given.newId(prefix), emit: quietly(given.emit.bind(given)), ...(given.log === undefined ? {} : { log: quietly(given.log.bind(given)) }) };
-  const memory: Memory = { approvals: createApprovals(seams), answers: createAnswers(seams.clock, seams.answers), slots: createToolSlots(seams.limits), stops: createSharedStops() };
+  const memory: Memory = { approvals: createApprovals({ ...seams, ...(seams.approvals === undefined ? {} : { rules: seams.approvals }) }), answers: createAnswers(seams.clock, seams.answers), slots: createToolSlots(seams.limits), stops: createSharedStops() };
   const { stops } = memory;
   const underWay = new Set<Promise<PerformedCall | ParkedCall>>();
 
@@ -169,10 +170,14 @@ async function passIntercepted(call: ReadyCall, journey: Journey, { interceptors
 }
 
 /** A write that may have taken place before its process was lost. */
-async function passInDoubt(call: ReadyCall, journey: Journey): Promise<Ended | ParkedCall> {
+async function passInDoubt(issued: ReadyCall, journey: Journey): Promise<Ended | ParkedCall> {
+  const { edited } = issued.request.past ?? {};
+  // What may have taken place was done with the arguments that a person gave, where they did.
+  const call = edited?.clear === undefined ? issued : await editCall(issued, edited.clear);
+  if (isEnded(call)) return recoverBlind(issued, journey.opened.known, call);
   const recovered = await recover(call);
   if (recovered.kind !== "goes_on") return recovered;
-  if (recovered.how === "anew") return await passDecided(call, journey);
+  if (recovered.how === "anew") return await passDecided(issued, journey);
   return inDoubtStill(call, await journey.memory.answers.once(call, () => performOnce(call, journey)));
 }
 
@@ -197,11 +202,9 @@ async function passDecided(call: ReadyCall, journey: Journey, { decision: known,
   const impossible = call.tool.tool.precheck === undefined || call.request.undo !== undefined ? undefined : await precheck(call);
   if (impossible !== undefined) return impossible;
 
-  if (decision.kind === "ask") {
-    const refused = await approve(call, decision, memory.approvals);
-    if (refused !== undefined) return refused;
-  }
-  return await memory.answers.once(call, () => performOnce(call, journey));
+  const approved = decision.kind === "ask" ? await approve(call, decision, memory.approvals) : call;
+  if (isEnded(approved) || isParked(approved)) return approved;
+  return await memory.answers.once(approved, () => performOnce(approved, journey));
 }
 
 /** The call with its tool, its valid arguments and its key; what is wrong with it otherwise. */

@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, JsonValue, RunSignal, RunWait } from "@callgate/contract";
+import type { ApprovalQuestion, JsonValue, RecordedValue, RunSignal, RunWait } from "@callgate/contract";
 
 /** What is known of a call that was issued before: in an earlier stretch of its run, or before it was parked. */
 export interface CallPast {
@@ -10,6 +10,8 @@ export interface CallPast {
   readonly resolved: number;
   /** A person was asked, and no answer was acted on. */
   readonly question?: ApprovalQuestion;
+  /** What a person put in the place of its arguments, once that was accepted. */
+  readonly edited?: RecordedValue;
   /** Its work goes on outside: what the tool needs to find it again. */
   readonly job?: { readonly token: JsonValue; readonly untilMs: number; readonly pollAtMs?: number };
   /** What was said to it since: the answer to the question, the end of the job, or what became of the write. */

@@ -1,5 +1,6 @@
 import type {
   ApprovalQuestion,
+  ApprovalRules,
   Approver,
   Blobs,
   CallCost,
@@ -69,6 +70,8 @@ export interface ToolLogRecord {
 export interface BrokerSeams {
   readonly policy: Policy;
   readonly approver: Approver;
+  /** Whose answers count. Default: anybody's but who asked. */
+  readonly approvals?: ApprovalRules;
   readonly journal: Journal;
   readonly redactor: Redactor;
   readonly blobs: Blobs;
@@ -113,6 +116,8 @@ export interface CallRequest {
   readonly gather?: (entries: readonly JournalEntry[]) => void;
   /** A read that is on record and whose result was not kept: it is decided about, made and told as any, and not recorded. */
   readonly reread?: true;
+  /** Asked in place of the gate's own: the client of this request, through its own user interface. */
+  readonly approver?: Approver;
   /** Absent for a call that is new. */
   readonly past?: CallPast;
   /** This call undoes the effect of that one, with the tool's own `compensate`. */

@@ -1,41 +1,54 @@
-import type { Clock, Journal, Principal, RunSignal } from "@callgate/contract";
-import { answerOf } from "../approval/approvals.ts";
-import type { KeptAnswers } from "../approval/approvals.ts";
+import type { ApprovalQuestion, Clock, Journal, Principal, RecordedValue, RunSignal } from "@callgate/contract";
+import type { Answer, KeptAnswers, Said } from "../approval/approvals.ts";
 
 /** How often the journal is asked whether somebody answered elsewhere while a person is asked here. */
 const lookEveryMs = 1_000;
+
+type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
 
 /** Whose question it is: a call's, or a run's about its program. */
 export interface AskingRun {
   readonly seams: { readonly journal: Pick<Journal, "readSignals" | "signal">; readonly clock: Clock };
   readonly request: { readonly principal: Principal; readonly runId: string };
   readonly safe: { text(value: string): string };
+  /** Arguments as they may be written down. Absent: nothing here has any. */
+  readonly recordArgs?: (args: unknown) => RecordedValue;
 }
 
 /**
  * An answer is kept as a signal to its run, whoever was asked (a terminal, a function of the application, the command line
  * in another process), and the first one counts for all.
  */
-export function keptAnswers({ seams, request, safe }: AskingRun): KeptAnswers {
+export function keptAnswers({ seams, request, safe, recordArgs }: AskingRun): KeptAnswers {
   const { journal, clock } = seams;
   const { principal: { tenant }, runId } = request;
 
-  async function said(approvalId: string): Promise<Extract<RunSignal, { kind: "approval" }> | undefined> {
+  async function said(approvalId: string): Promise<ApprovalSignal | undefined> {
     const signals = await journal.readSignals(tenant, runId, { clear: true }).catch((): readonly RunSignal[] => []); // The next look tries again.
-    return signals.find((signal): signal is Extract<RunSignal, { kind: "approval" }> => signal.kind === "approval" && signal.approvalId === approvalId);
+    return signals.find((signal): signal is ApprovalSignal => signal.kind === "approval" && signal.approvalId === approvalId);
+  }
+
+  function signalOf({ approvalId }: ApprovalQuestion, answer: Answer): ApprovalSignal {
+    const approved = answer.kind === "approved";
+    const reason = answer.kind === "denied" ? answer.reason : undefined;
+    const args = answer.kind === "approved" && answer.args !== undefined ? recordArgs?.(answer.args) : undefined;
+    return { kind: "approval", approvalId, approved, by: answer.by, ...(reason === undefined ? {} : { reason }), ...(args === undefined ? {} : { args }), atMs: clock.now() };
+  }
+
+  /** The answer that counts; `said` where it is this one. */
+  async function kept(signal: ApprovalSignal, said: Said): Promise<Said> {
+    try {
+      const receipt = await journal.signal(tenant, runId, signal);
+      return receipt.kind === "known" && receipt.signal.kind === "approval" ? { kind: "kept", signal: receipt.signal } : said;
+    } catch (error) {
+      if (!signal.approved) return said;
+      return { kind: "here", answer: { kind: "denied", by: "nobody", reason: `The answer of ${signal.by} could not be written to the journal: ${safe.text(error instanceof Error ? error.message : String(error))}` } };
+    }
   }
 
   return {
-    async keep({ approvalId }, answer) {
-      const reason = answer.kind === "denied" ? answer.reason : undefined;
-      try {
-        const { signal } = await journal.signal(tenant, runId, { kind: "approval", approvalId, approved: answer.kind === "approved", by: answer.by, atMs: clock.now(), ...(reason === undefined ? {} : { reason }) });
-        return signal.kind === "approval" ? answerOf(signal) : answer;
-      } catch (error) {
-        if (answer.kind === "denied") return answer;
-        return { kind: "denied", by: "nobody", reason: `The answer of ${answer.by} could not be written to the journal: ${safe.text(error instanceof Error ? error.message : String(error))}` };
-      }
-    },
+    keep: async (question, answer) => await kept(signalOf(question, answer), { kind: "here", answer }),
+    keepSigned: async (_question, signal) => await kept(signal, { kind: "kept", signal }),
     elsewhere: ({ approvalId }, signal) =>
       new Promise((resolve) => {
         let timer: { cancel(): void } | undefined;
@@ -43,7 +56,7 @@ export function keptAnswers({ seams, request, safe }: AskingRun): KeptAnswers {
           const answer = await said(approvalId);
           if (signal.aborted) return;
           if (answer === undefined) timer = clock.schedule(lookEveryMs, () => void look());
-          else resolve(answerOf(answer));
+          else resolve(answer);
         };
         timer = clock.schedule(lookEveryMs, () => void look());
         signal.addEventListener("abort", () => timer?.cancel(), { once: true });

@@ -81,7 +81,7 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
   };
 }
 
-function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments): string | undefined | Ended {
+export function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments): string | undefined | Ended {
   try {
     const key: unknown = tool.tool.businessKey?.(args.take());
     // An empty key names nothing: all calls that leave it out would be one.
@@ -94,7 +94,7 @@ function businessKeyOf(scope: CallScope, tool: BrokerTool, args: FrozenArguments
   }
 }
 
-function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): IdempotencyKey {
+export function keyOf({ request }: CallScope, argsDigest: Digest, businessKey: string | undefined): IdempotencyKey {
   const { principal, taskId, runId, occurrence, tool } = request;
   return lazyKey({ tenant: principal.tenant, taskId, runId, tool, businessKey, argsDigest, occurrence, undoes: request.undo?.seq });
 }

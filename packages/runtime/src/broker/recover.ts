@@ -61,7 +61,7 @@ function abandoned({ request }: CallScope, { tool, effect }: Pick<Known, "tool" 
 
 function awaitPerson({ request }: CallScope, tool: string, argsSummary: ReadyCall["argsSummary"]): ParkedCall {
   const resolved = request.past?.resolved ?? 0;
-  return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, attempt: resolved, tool, argsSummary }, past: { issued: true, begun: true, resolved } };
+  return { kind: "parked", wait: { kind: "resolution", seq: request.seq, callId: request.callId, attempt: resolved, tool, argsSummary }, past: { issued: true, begun: true, resolved, ...(request.past?.edited === undefined ? {} : { edited: request.past.edited }) } };
 }
 
 function noteResolved({ seams, record, request }: CallScope, resolved: Pick<Resolved, "effectStatus" | "how" | "by">): void {

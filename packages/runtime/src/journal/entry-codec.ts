@@ -26,6 +26,7 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
       return { body, texts: { diagnostics, repairs, ...(code === undefined ? {} : { code }) }, value: undefined };
     }
     case "call-issued":
+    case "call-edited":
       return withValue(entry, "args", entry.args);
     case "call-decided":
       return entry.reason === undefined ? plain(entry) : { body: { ...entry, reason: erasedText }, texts: { reason: entry.reason }, value: undefined };
@@ -105,6 +106,7 @@ function withValue(entry: JournalEntry, field: ValueField, recorded: RecordedVal
 function valueField(entry: JournalEntry): ValueField | undefined {
   switch (entry.kind) {
     case "call-issued":
+    case "call-edited":
       return "args";
     case "call-ended":
     case "call-late":

@@ -21,6 +21,8 @@ export function signalName(signal: RunSignal): SignalName {
   switch (signal.kind) {
     case "approval":
       return { kind: signal.kind, name: "", key: signal.approvalId };
+    case "answer-refused":
+      return { kind: signal.kind, name: signal.approvalId, key: undefined };
     case "event":
       return { kind: signal.kind, name: signal.name, key: signal.id };
     case "job":
@@ -32,8 +34,12 @@ export function signalName(signal: RunSignal): SignalName {
 
 export function splitSignal(signal: RunSignal): SplitSignal {
   switch (signal.kind) {
-    case "approval":
-      return signal.reason === undefined ? { body: signal, texts: undefined, value: undefined } : { body: { ...signal, reason: erasedText }, texts: { reason: signal.reason }, value: undefined };
+    case "approval": {
+      const { reason, args } = signal;
+      return { body: { ...signal, ...(reason === undefined ? {} : { reason: erasedText }), ...(args === undefined ? {} : { args: unclear(args) }) }, texts: reason === undefined ? undefined : { reason }, value: args?.clear };
+    }
+    case "answer-refused":
+      return { body: signal, texts: undefined, value: undefined };
     case "event":
       return { body: { ...signal, payload: unclear(signal.payload) }, texts: undefined, value: signal.payload.clear };
     case "job": {
@@ -51,6 +57,8 @@ export function joinSignal(body: RunSignal, texts: SplitSignal["texts"], clear: 
   if (clear === undefined) return signal;
   switch (signal.kind) {
     case "approval":
+      return signal.args === undefined ? signal : { ...signal, args: { ...signal.args, clear } };
+    case "answer-refused":
       return signal;
     case "event":
       return { ...signal, payload: { ...signal.payload, clear } };

@@ -100,13 +100,14 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
   const known = scope.view.catalog.resolve(tool);
   if (known === undefined) return "its tool is gone";
   if (known.tool.compensate === undefined) return "its tool declares no way to undo it";
-  if (args.clear === undefined) return "its arguments are not kept any more";
+  const performed = call.edited ?? args;
+  if (performed.clear === undefined) return "its arguments are not kept any more";
   if (before?.effectStatus === "unknown") return undoingInDoubt;
   const output = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
   const { seams, view, principal, runId, lease, lane, taskId, limits } = scope;
   const undoSeq = undoSeqFrom + seq;
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };
-  const answer = await seams.broker.perform({ catalog: view.catalog, tool, args: args.clear, principal, runId, lease, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, lane, taskId, signal, limits, undo: { seq, output }, ...past });
+  const answer = await seams.broker.perform({ catalog: view.catalog, tool, args: performed.clear, principal, runId, lease, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, lane, taskId, signal, limits, undo: { seq, output }, ...past });
   return whyNot(answer, runId);
 }
 

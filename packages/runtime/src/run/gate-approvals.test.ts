@@ -1,11 +1,12 @@
 import { defaultLimits, localPrincipal } from "@callgate/contract";
 import type { ApprovalQuestion } from "@callgate/contract";
-import { memoryBlobs } from "@callgate/testkit";
+import { memoryBlobs, testPolicy } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { createSqliteJournal } from "../journal/sqlite-journal.ts";
 import { digestOf } from "../lib/digest.ts";
 import { systemClock } from "../lib/system-clock.ts";
 import { createMasterKey } from "../secrets/master-key.ts";
+import { createRedactor } from "../secrets/redactor.ts";
 import { createGateApprovals } from "./gate-approvals.ts";
 
 test("however many runs wait, the oldest question is listed and answered", async () => {
@@ -30,7 +31,7 @@ test("however many runs wait, the oldest question is listed and answered", async
     await journal.suspend(lease, { atMs: nowMs, waits: [{ kind: "approval", seq: 0, question }] });
   }));
   const heard: string[] = [];
-  const approvals = createGateApprovals({ journal, now: () => nowMs, principal, heard: (_tenant, runId) => void heard.push(runId) });
+  const approvals = createGateApprovals({ journal, now: () => nowMs, principal, rules: {}, emit: () => undefined, policy: testPolicy(), redactor: createRedactor({ secrets: [], key: new Uint8Array(32) }), viewFor: () => { throw new Error("no tool is looked up"); }, heard: (_tenant, runId) => void heard.push(runId) });
   const listed = await approvals.list();
   expect([listed.length, listed[0]?.question.runId]).toEqual([count, "run-0"]);
   expect(await approvals.answer("apr_run-0", { approved: true, by: "ann" })).toEqual({ known: false, approved: true });

@@ -1,87 +1,130 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, Gate, Journal, PendingApproval, Principal, RunRecord } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Journal, PendingApproval, Principal, RecordedValue, RunRecord, RunSignal } from "@callgate/contract";
+import { signAnswer } from "../approval/answer-digest.ts";
+import { createAnswerJudge } from "../approval/answer-judge.ts";
+import { findQuestion, openRuns } from "./find-question.ts";
+import type { FoundQuestion } from "./find-question.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
+import { shownApproval, stateOf } from "./shown-approval.ts";
+import type { ShownApprovalSeams } from "./shown-approval.ts";
+import { readEdit } from "./read-edit.ts";
+import type { ReadEditSeams } from "./read-edit.ts";
 
-export interface GateApprovalsOptions {
+export interface GateApprovalsOptions extends ShownApprovalSeams, ReadEditSeams {
   readonly journal: Journal;
   readonly now: () => number;
   readonly principal: Principal;
+  readonly rules: ApprovalRules;
+  readonly emit: (event: GateEvent) => void;
   /** Something was said to a run. */
   readonly heard: (tenant: string, runId: string) => void;
 }
 
-/** Runs that are read at once, and ended ones that are looked through for a question that was answered. */
-const maxRuns = 1_000;
 /** Ended runs that are looked through: undoing what they did may ask. */
 const maxEnded = 200;
 
 /** Questions that nobody has answered, and their answers. An answer is on disk before anyone is told of it. */
-export function createGateApprovals({ journal, now, principal, heard }: GateApprovalsOptions): Gate["approvals"] {
-  async function openOf(run: RunRecord): Promise<readonly PendingApproval[]> {
-    const { tenant } = run.principal;
-    const [entries, signals] = await Promise.all([journal.readEntries(tenant, run.runId), journal.readSignals(tenant, run.runId)]);
-    const askedAt = new Map(entries.flatMap((entry) => (entry.kind === "approval-asked" ? [[entry.question.approvalId, entry.atMs] as const] : [])));
-    return [...readRecordedCalls(entries, signals).values()].flatMap(({ issued, past, ended }) => {
-      const { question, said } = past;
-      // Of a run that has ended only its undoing goes on.
-      if (run.endedAtMs !== undefined && issued?.compensates === undefined) return [];
-      if (question === undefined || said !== undefined || ended !== undefined || question.expiresAtMs <= now()) return [];
-      return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs }];
-    });
-  }
-
-  async function listFor({ tenant }: Principal): Promise<readonly PendingApproval[]> {
-    const runs = await Promise.all((["suspended", "running"] as const).map((status) => openRuns(journal, { tenant, status })));
-    const ended = (await journal.listRuns({ tenant, limit: maxEnded })).filter(({ endedAtMs }) => endedAtMs !== undefined);
-    const open = await Promise.all([...runs.flat(), ...ended].map(openOf));
-    return open.flat().sort((a, b) => a.askedAtMs - b.askedAtMs);
-  }
-
-  /** The run of a question is not in its id, so the open ones are looked through; an answered one is found by its run's record. */
-  async function questionFor({ tenant }: Principal, approvalId: string): Promise<ApprovalQuestion | undefined> {
-    for (const status of ["suspended", "running", undefined] as const) {
-      for (const run of await (status === undefined ? journal.listRuns({ tenant, limit: maxRuns }) : openRuns(journal, { tenant, status }))) {
-        const waits = run.waits.find((wait) => wait.kind === "approval" && wait.question.approvalId === approvalId);
-        if (waits?.kind === "approval") return waits.question;
-        if (status === "suspended") continue;
-        const asked = (await journal.readEntries(tenant, run.runId)).find((entry) => entry.kind === "approval-asked" && entry.question.approvalId === approvalId);
-        if (asked?.kind === "approval-asked") return asked.question;
-      }
-    }
-    return undefined;
-  }
-
+export function createGateApprovals(options: GateApprovalsOptions): GateApprovals {
+  const { journal, now, principal } = options;
   return {
-    list: async (options = {}) => await listFor(options.principal ?? principal),
-    async answer(approvalId, { approved, by, reason }, options = {}) {
-      const asker = options.principal ?? principal;
-      const question = await questionFor(asker, approvalId);
-      if (question === undefined) throw refused(`There is no question ${approvalId}; callgate approvals ls lists those that are open`, approvalId);
-      const { runId, expiresAtMs } = question;
-      const signals = await journal.readSignals(asker.tenant, runId);
-      const before = signals.find((signal) => signal.kind === "approval" && signal.approvalId === approvalId);
-      if (before === undefined && expiresAtMs <= now()) throw refused(`Nobody answered question ${approvalId} in time, so the call is denied`, approvalId);
-      const receipt = await journal.signal(asker.tenant, runId, { kind: "approval", approvalId, approved, by, atMs: now(), ...(reason === undefined ? {} : { reason }) });
-      heard(asker.tenant, runId);
-      return { known: receipt.kind === "known", approved: receipt.signal.kind === "approval" ? receipt.signal.approved : approved };
+    async list({ principal: asker = principal, runId } = {}) {
+      const { tenant } = asker;
+      const open = await Promise.all((await runsWithQuestions(journal, tenant, runId)).map((run) => openOf(journal, run, now())));
+      return open.flat().sort((a, b) => a.askedAtMs - b.askedAtMs);
     },
+    async show(approvalId, { principal: asker = principal } = {}) {
+      const found = await findQuestion(journal, asker.tenant, approvalId);
+      return found === undefined ? undefined : await shownApproval(options, found, now());
+    },
+    answer: async (approvalId, answer, { principal: asker = principal } = {}) => await giveAnswer(options, asker.tenant, { approvalId, answer }),
   };
 }
 
-/** All of them, however many: the oldest question is asked as much as the newest. */
-async function openRuns(journal: Pick<Journal, "listRuns">, filter: { readonly tenant: string; readonly status: "suspended" | "running" }): Promise<readonly RunRecord[]> {
-  const runs = new Map<string, RunRecord>();
-  for (let beforeMs = Number.MAX_SAFE_INTEGER; ; ) {
-    const page = await journal.listRuns({ ...filter, limit: maxRuns, beforeMs });
-    const before = runs.size;
-    for (const run of page) runs.set(run.runId, run);
-    const oldest = page.at(-1);
-    if (oldest === undefined || page.length < maxRuns) return [...runs.values()];
-    // Others may have begun in its millisecond; where all of a page did, the next begins before that.
-    beforeMs = oldest.startedAtMs + (runs.size > before ? 1 : 0);
+async function runsWithQuestions(journal: Journal, tenant: string, runId: string | undefined): Promise<readonly RunRecord[]> {
+  if (runId !== undefined) {
+    const run = await journal.readRun(tenant, runId);
+    if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`);
+    return [run];
+  }
+  const runs = await Promise.all((["suspended", "running"] as const).map((status) => openRuns(journal, { tenant, status })));
+  const ended = (await journal.listRuns({ tenant, limit: maxEnded })).filter(({ endedAtMs }) => endedAtMs !== undefined);
+  return [...runs.flat(), ...ended];
+}
+
+async function openOf(journal: Journal, run: RunRecord, nowMs: number): Promise<readonly PendingApproval[]> {
+  const { tenant } = run.principal;
+  const [entries, signals] = await Promise.all([journal.readEntries(tenant, run.runId), journal.readSignals(tenant, run.runId)]);
+  const askedAt = new Map(entries.flatMap((entry) => (entry.kind === "approval-asked" ? [[entry.question.approvalId, entry.atMs] as const] : [])));
+  return [...readRecordedCalls(entries, signals).values()].flatMap(({ issued, past, ended }) => {
+    const { question, said } = past;
+    // Of a run that has ended only its undoing goes on.
+    if (run.endedAtMs !== undefined && issued?.compensates === undefined) return [];
+    if (question === undefined || said !== undefined || ended !== undefined || question.expiresAtMs <= nowMs) return [];
+    return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs }];
+  });
+}
+
+interface Giving {
+  readonly approvalId: string;
+  readonly answer: GivenAnswer;
+}
+
+type Kept = Extract<RunSignal, { kind: "approval" }>;
+
+async function giveAnswer(options: GateApprovalsOptions, tenant: string, { approvalId, answer }: Giving): Promise<{ readonly known: boolean; readonly approved: boolean }> {
+  const { journal, heard } = options;
+  const found = await findQuestion(journal, tenant, approvalId);
+  if (found === undefined) throw refusedError(`There is no question ${approvalId}; callgate approvals ls lists those that are open`, approvalId);
+  const { question } = found;
+  const by = answer.signer?.by ?? answer.by;
+  if (by === undefined) throw new CallgateError("USAGE", "Say who answers: by, or a signer");
+  const given = { approved: answer.approved, by };
+  const why = whyNot(options, found, { given, isSigned: answer.signer !== undefined });
+  if (why !== undefined) {
+    await noteRefused(options, question, { ...given, why });
+    throw refusedError(`${approvalId} was not answered: ${why}`, approvalId);
+  }
+  const receipt = await journal.signal(tenant, question.runId, signalOf(options, question, { answer, by, ...(await editOf(options, found, answer)) }));
+  heard(tenant, question.runId);
+  const counts = receipt.signal.kind === "approval" ? receipt.signal : { ...given, by };
+  if (receipt.kind === "known") await noteRefused(options, question, { ...given, why: `${counts.by} answered before: ${counts.approved ? "approved" : "denied"}` });
+  return { known: receipt.kind === "known", approved: counts.approved };
+
+  /** Checked against schema and policy here, so that the person hears of it; and again when it is used. */
+  async function editOf(seams: GateApprovalsOptions, asked: FoundQuestion, { approved, args }: GivenAnswer): Promise<{ readonly args?: RecordedValue }> {
+    if (args === undefined) return {};
+    if (!approved) throw new CallgateError("USAGE", "Arguments go with an approval, not with a denial");
+    const edit = await readEdit(seams, asked, args);
+    if (edit.kind === "edit") return { args: edit.args };
+    if (edit.kind === "invalid") throw new CallgateError("USAGE", edit.why);
+    await noteRefused(seams, question, { ...given, why: edit.why });
+    throw refusedError(`${approvalId} was not answered: ${edit.why}`, approvalId);
   }
 }
 
-function refused(message: string, approvalId: string): CallgateError {
+function signalOf({ now }: GateApprovalsOptions, question: ApprovalQuestion, { answer, by, args }: { readonly answer: GivenAnswer; readonly by: string; readonly args?: RecordedValue }): Kept {
+  const { approved, reason, signer } = answer;
+  const said = { approved, ...(reason === undefined ? {} : { reason }), ...(args === undefined ? {} : { args }), atMs: now() };
+  return signer === undefined ? { kind: "approval", approvalId: question.approvalId, by, ...said } : signAnswer(question, said, signer);
+}
+
+function whyNot({ rules, now }: GateApprovalsOptions, found: FoundQuestion, { given, isSigned }: { readonly given: { readonly by: string }; readonly isSigned: boolean }): string | undefined {
+  const judge = createAnswerJudge(rules);
+  const state = stateOf(found, now());
+  if (state === "expired") return "nobody answered in time, so it is denied";
+  if (state === "ended") return "its run has ended, and nothing is performed for it any more";
+  if (judge.needsSignature && !isSigned) return "this gate takes signed answers only: callgate approvals approve asks for the passphrase of an approver";
+  return judge.selfRefusal(found.question, given.by);
+}
+
+/** Kept for the record; it changes nothing. */
+async function noteRefused({ journal, now, emit }: GateApprovalsOptions, question: ApprovalQuestion, refused: { readonly approved: boolean; readonly by: string; readonly why: string }): Promise<void> {
+  const { approvalId, principal, runId, callId, tool } = question;
+  const atMs = now();
+  await journal.signal(principal.tenant, runId, { kind: "answer-refused", approvalId, ...refused, atMs });
+  emit({ kind: "approval-refused", atMs, runId, principal, callId, tool, approvalId, by: refused.by, why: refused.why });
+}
+
+function refusedError(message: string, approvalId: string): CallgateError {
   return new CallgateError("SIGNAL_REFUSED", message, { details: { approvalId } });
 }

@@ -13,7 +13,7 @@ import { requestFor, scopeOf } from "./runner.ts";
 import type { Runner } from "./runner.ts";
 
 export interface GateDurableOptions {
-  readonly options: Pick<GateOptions, "drivers" | "queue" | "onFault">;
+  readonly options: Pick<GateOptions, "drivers" | "queue" | "onFault" | "approvals">;
   readonly seams: RunSeams;
   readonly runner: Runner;
   readonly viewFor: (principal: Principal) => CatalogView;
@@ -60,7 +60,7 @@ export function createGateDurable({ options, seams, runner, viewFor, principal, 
     resume: (run, resuming, given) => during(given, (signal) => resumer.resume(run, { ...resuming, signal })),
     cancel: (run, given) => during(given, (signal) => ender.cancel(run, signal)),
     rollback: (run, given) => during(given, (signal) => ender.rollback(run, signal)),
-    approvals: createGateApprovals({ journal, now: () => clock.now(), principal, heard }),
+    approvals: createGateApprovals({ journal, now: () => clock.now(), principal, heard, viewFor, redactor: seams.redactor, policy: seams.policy, emit: (event) => seams.emit(event), rules: options.approvals ?? {} }),
     work: ({ concurrency = defaultConcurrency, tenant } = {}) =>
       startRunWorker({
         queue, journal, leaseMs, concurrency, tenant,

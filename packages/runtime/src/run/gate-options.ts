@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SharedAnswers } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SharedAnswers } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -45,6 +45,8 @@ export interface GateOptions {
   /** What is around programs, for the policy. Default: the driver's name, and nothing beside tools in reach. */
   readonly surroundingsOf?: (driver: SandboxDriver, language: ProgramLanguage) => RunSurroundings;
   readonly approver: Approver;
+  /** Whose answers count, and for how long a question waits. Default: anybody's but who asked, seven days. */
+  readonly approvals?: ApprovalRules;
   readonly redactor: Redactor;
   /** Rate limits and what else holds calls (docs/guide/limits.md). The gate closes its store. Default: none. */
   readonly callLimits?: CallLimitOptions;

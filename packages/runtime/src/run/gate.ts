@@ -94,9 +94,10 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     hub.emit(event);
   };
   const counter = options.tokenCounter ?? createLazyTokenCounter();
-  const reviews = createApprovals({ approver, clock, newId: (prefix) => newId(prefix, random) });
+  const rules = options.approvals ?? {};
+  const reviews = createApprovals({ approver, clock, rules, newId: (prefix) => newId(prefix, random) });
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
-  const broker = createBroker({ policy, approver, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),

@@ -11,7 +11,7 @@ export async function performAlive(scope: RunScope, request: CallRequest): Promi
   let answer = await broker.perform(request);
   while (isParked(answer)) {
     const said = await waitFor(scope, answer, { request, clock, journal });
-    answer = await broker.perform({ ...request, past: { ...answer.past, ...(said === undefined || said.kind === "event" ? {} : { said }) } });
+    answer = await broker.perform({ ...request, past: { ...answer.past, ...(said === undefined || said.kind === "event" || said.kind === "answer-refused" ? {} : { said }) } });
   }
   return answer;
 }

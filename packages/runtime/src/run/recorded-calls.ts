@@ -13,6 +13,8 @@ export interface RecordedCall {
   readonly effectStatus: EffectStatus | undefined;
   /** Its result, or the one that came later. */
   readonly output: RecordedValue | undefined;
+  /** What a person put in the place of its arguments: these were, or will be, performed. */
+  readonly edited: RecordedValue | undefined;
   /** For a call that has not ended. */
   readonly past: CallPast;
 }
@@ -26,6 +28,7 @@ interface Gathered {
   begun: boolean;
   resolved: number;
   question?: ApprovalQuestion;
+  edited?: RecordedValue;
   job?: CallPast["job"];
   /** A person said that it happened when its process was lost and nobody had taken the run over. */
   settled?: Entry<"call-resolved">;
@@ -53,6 +56,9 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       break;
     case "approval-asked":
       call.question = entry.question;
+      break;
+    case "call-edited":
+      call.edited = entry.args;
       break;
     case "call-decided":
       if (entry.decision === "ask") break;
@@ -86,7 +92,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
   }
 }
 
-function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, job, settled }: Gathered, signals: readonly RunSignal[]): RecordedCall {
+function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, edited, job, settled }: Gathered, signals: readonly RunSignal[]): RecordedCall {
   const isSettled = ended === undefined && settled !== undefined;
   const said = isSettled ? saidBy(settled, { callId: issued?.callId ?? "", attempt: resolved - 1, output }) : signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
   const past: CallPast = {
@@ -94,10 +100,11 @@ function finished({ issued, refused, ended, effectStatus, output, begun, resolve
     begun,
     resolved,
     ...(question === undefined ? {} : { question }),
+    ...(edited === undefined ? {} : { edited }),
     ...(job === undefined ? {} : { job }),
-    ...(said === undefined || said.kind === "event" ? {} : { said }),
+    ...(said === undefined || said.kind === "event" || said.kind === "answer-refused" ? {} : { said }),
   };
-  return { issued, refused, ended, effectStatus: isSettled ? "done" : effectStatus, output, past };
+  return { issued, refused, ended, effectStatus: isSettled ? "done" : effectStatus, output, edited, past };
 }
 
 function saidBy({ atMs, by = "nobody" }: Entry<"call-resolved">, { callId, attempt, output }: { readonly callId: string; readonly attempt: number; readonly output: RecordedValue | undefined }): RunSignal {
@@ -121,6 +128,7 @@ function answers(signal: RunSignal, { callId, question, isJob, begun, resolved }
     case "resolution":
       return begun && !isJob && signal.callId === callId && signal.attempt === resolved;
     case "event":
+    case "answer-refused":
       return false;
   }
 }

@@ -95,7 +95,7 @@ describe("review of a program", () => {
   });
 
   test("secrets of the process are not shown to who reviews", async () => {
-    const { gate, asked } = await reviewed(approve, { redactor: { record: () => { throw new Error("unused"); }, summary: () => null, text: (text) => text.replaceAll("hunter2", "[secret]") } });
+    const { gate, asked } = await reviewed(approve, { redactor: { record: () => { throw new Error("unused"); }, summary: () => null, whole: () => null, text: (text) => text.replaceAll("hunter2", "[secret]") } });
     await gate.run("eval('\"hunter2\"');\nreturn 1;").catch(() => undefined);
     expect(JSON.stringify(asked)).not.toContain("hunter2");
     expect(JSON.stringify(asked)).toContain("[secret]");
@@ -134,7 +134,7 @@ describe("review of a program that is answered later", () => {
     expect(one.calls()).toBe(1);
     expect((await one.gate.runs.show(first.runId))?.entries.filter(({ kind }) => kind === "checked")).toMatchObject([{ ok: true, review: { approvalId: question.approvalId, approved: true, by: "bob" } }]);
     expect(await one.gate.approvals.list()).toEqual([]);
-    expect(one.events.map(({ kind }) => kind).filter((kind) => /approval|checked|suspended|ended/.test(kind))).toEqual(["approval-asked", "run-suspended", "run-suspended", "approval-answered", "run-checked", "call-ended", "run-ended"]);
+    expect(one.events.map(({ kind }) => kind).filter((kind) => /approval|checked|suspended|ended/.test(kind))).toEqual(["approval-asked", "run-suspended", "run-suspended", "approval-refused", "approval-answered", "run-checked", "call-ended", "run-ended"]);
   });
 
   test("denied, it ends as rejected and nothing of it happened", async () => {

@@ -80,6 +80,7 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, { repo
   const redeemed = verdict.kind === "approved" ? seams.reviews.redeem(verdict.approvalId, operation) : undefined;
   const isApproved = redeemed?.kind === "redeemed";
   if (verdict.kind !== "pending") seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: isApproved, by: "by" in verdict ? verdict.by : "nobody" });
+  if (verdict.kind === "denied" && verdict.refused !== undefined) seams.emit({ kind: "approval-refused", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, ...verdict.refused });
   if (verdict.kind === "cancelled") return { kind: "cancelled" };
   const ruleIds = [...new Set([...(cause.asked === undefined ? [] : [cause.asked.ruleId]), ...findings.map(({ code }) => code)])];
   if (verdict.kind === "approved" && isApproved) return { kind: "approved", record: { approvalId: verdict.approvalId, ruleIds, approved: true, by: verdict.by } };

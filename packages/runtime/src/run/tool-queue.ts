@@ -156,7 +156,7 @@ function wake(state: QueueState, call: ToolCall, said: RunSignal | undefined): v
   const args = state.parked.get(call);
   if (args === undefined) return;
   state.parked.delete(call);
-  if (call.past !== undefined && said !== undefined && said.kind !== "event") call.past = { ...call.past, said };
+  if (call.past !== undefined && said !== undefined && said.kind !== "event" && said.kind !== "answer-refused") call.past = { ...call.past, said };
   start(state, call, args);
 }
 

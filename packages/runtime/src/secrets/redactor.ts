@@ -4,7 +4,7 @@ import { digestOfWire } from "../lib/digest.ts";
 import { keyedHash } from "./keyed-hash.ts";
 import { pointerTree } from "./pointer-tree.ts";
 import { secretForms } from "./secret-forms.ts";
-import { summarize } from "./summarize.ts";
+import { summarize, summarizeWhole } from "./summarize.ts";
 
 export interface RedactorOptions {
   /** Clear texts of every secret this process knows. */
@@ -41,6 +41,7 @@ export function createRedactor({ secrets, key }: RedactorOptions): Redactor {
   return {
     record: (value, wire, sensitive) => ({ digest: digestOfRecorded(wire), summary: summary(value, sensitive), clear: wire }),
     summary,
+    whole: (value, sensitive) => summarizeWhole(value, { sensitive: pointerTree(sensitive), hash, text, longestForm }),
     text,
   };
 }

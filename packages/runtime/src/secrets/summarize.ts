@@ -20,18 +20,22 @@ interface Detail {
   readonly keys: number;
   readonly chars: number;
   readonly depth: number;
+  /** Values looked at in one try, so that the cost does not grow with the value. */
+  readonly nodes: number;
 }
+
+const maxNodes = 400;
+
+/** All there is. Deeper than the codec takes no value is. */
+const all: Detail = { items: Infinity, keys: Infinity, chars: Infinity, depth: 1_000, nodes: Infinity };
 
 /** From generous to scant; the first that fits is taken. */
 const details: readonly Detail[] = [
-  { items: 20, keys: 40, chars: 400, depth: 6 },
-  { items: 5, keys: 20, chars: 120, depth: 4 },
-  { items: 2, keys: 10, chars: 60, depth: 3 },
-  { items: 1, keys: 5, chars: 30, depth: 2 },
+  { items: 20, keys: 40, chars: 400, depth: 6, nodes: maxNodes },
+  { items: 5, keys: 20, chars: 120, depth: 4, nodes: maxNodes },
+  { items: 2, keys: 10, chars: 60, depth: 3, nodes: maxNodes },
+  { items: 1, keys: 5, chars: 30, depth: 2, nodes: maxNodes },
 ];
-
-/** Values looked at in one try, so that the cost does not grow with the value. */
-const MAX_NODES = 400;
 
 const MAX_KEY_CHARS = 80;
 
@@ -49,6 +53,11 @@ export function summarize(value: unknown, options: SummarizeOptions): JsonValue 
   return describeShape(value);
 }
 
+/** The same picture with nothing left out: sensitive parts are hashes, known secrets are taken out. */
+export function summarizeWhole(value: unknown, options: SummarizeOptions): JsonValue {
+  return summarizeOnce(value, all, options);
+}
+
 function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions): JsonValue {
   let nodes = 0;
 
@@ -59,7 +68,7 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
     if (value === null || typeof value === "boolean") return value;
     if (typeof value === "number") return Number.isFinite(value) ? value : `[${value}]`;
     if (!isPlain(value)) return describeShape(value);
-    if (depth >= detail.depth || nodes > MAX_NODES) return describeShape(value);
+    if (depth >= detail.depth || nodes > detail.nodes) return describeShape(value);
     return Array.isArray(value) ? visitArray(value, sensitive, depth) : visitObject(value as Readonly<Record<string, unknown>>, sensitive, depth);
   }
 
@@ -67,7 +76,7 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
     const shown: JsonValue[] = [];
     // One more than allowed is shown: "1 more" would take its place.
     const limit = value.length <= detail.items + 1 ? value.length : detail.items;
-    for (let index = 0; index < limit && nodes <= MAX_NODES; index += 1) shown.push(visit(value[index], sensitive?.below(String(index)), depth + 1));
+    for (let index = 0; index < limit && nodes <= detail.nodes; index += 1) shown.push(visit(value[index], sensitive?.below(String(index)), depth + 1));
     if (shown.length < value.length) shown.push(`… ${value.length - shown.length} more of ${value.length} items`);
     return shown;
   }
@@ -77,8 +86,8 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
     const shown: [string, JsonValue][] = [];
     const limit = keys.length <= detail.keys + 1 ? keys.length : detail.keys;
     for (const key of keys.slice(0, limit)) {
-      if (nodes > MAX_NODES) break;
-      shown.push([cut(key, MAX_KEY_CHARS, options), visit(value[key], sensitive?.below(key), depth + 1)]);
+      if (nodes > detail.nodes) break;
+      shown.push([cut(key, Math.max(detail.chars === Infinity ? Infinity : 0, MAX_KEY_CHARS), options), visit(value[key], sensitive?.below(key), depth + 1)]);
     }
     if (shown.length < keys.length) shown.push(["…", `${keys.length - shown.length} more of ${keys.length} properties`]);
     return Object.fromEntries(shown); // Defines `__proto__` like any other name.

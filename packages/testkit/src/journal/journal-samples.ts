@@ -129,6 +129,7 @@ function withoutResult(entry: Extract<JournalEntry, { kind: "call-ended" }>): Jo
 export function withoutClear(entry: JournalEntry): JournalEntry {
   switch (entry.kind) {
     case "call-issued":
+    case "call-edited":
       return { ...entry, args: unclear(entry.args) };
     case "call-ended":
     case "call-late":

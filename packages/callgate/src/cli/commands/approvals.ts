@@ -1,42 +1,113 @@
-import type { PendingApproval } from "@callgate/contract";
+import { CallgateError } from "@callgate/contract";
+import type { AnswerSigner, Gate, PendingApproval, ShownApproval } from "@callgate/contract";
+import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
+import { editedArguments } from "../edited-arguments.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { programText } from "../tty-approver.ts";
+import { pageOut } from "../page-out.ts";
+import { renderQuestion } from "../render-question.ts";
 import { visible } from "../terminal.ts";
 
 /** `callgate approvals ls` */
-export async function listApprovalsCommand(context: CommandContext): Promise<ExitCode> {
+export async function listApprovalsCommand(options: { readonly run?: string }, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
-    const pending = await gate.approvals.list();
-    const { terminal, options } = context;
-    if (options.json === true) terminal.out(`${JSON.stringify(pending)}\n`);
+    const pending = await gate.approvals.list(options.run === undefined ? {} : { runId: options.run });
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify(pending)}\n`);
     else if (pending.length === 0) terminal.err("No open questions\n");
-    else terminal.out(pending.map((one) => render(one, context)).join("\n"));
+    else terminal.out(`${pending.map(({ question }) => renderQuestion({ question }, { colors: terminal.outColors })).join("\n")}`);
     return exitCodes.ok;
   }, { about: [] });
 }
 
-function render({ question }: PendingApproval, { terminal }: CommandContext): string {
-  const { bold, dim } = terminal.outColors;
-  const isReview = question.isReview === true;
-  const args = isReview ? [programText(question.argsSummary)] : visible(JSON.stringify(question.argsSummary, undefined, 2)).split("\n").map((line) => `    ${line}`);
-  return [
-    `${bold(question.approvalId)} ${isReview ? "review of a program" : `${question.tool} (${question.effect})`} for ${visible(question.principal.user)}, run ${question.runId}`,
-    dim(`  why asked  ${visible(question.reason)} (rule ${question.ruleId})${question.from === undefined ? "" : `, to be answered by ${visible(question.from)}`}; until ${new Date(question.expiresAtMs).toISOString()}`),
-    ...args,
-    "",
-  ].join("\n");
+/** `callgate approvals show APPROVAL` */
+export async function showApprovalCommand(approvalId: string, context: CommandContext): Promise<ExitCode> {
+  return await context.withGate(async (gate) => {
+    const shown = await shownOrFail(gate, approvalId);
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify(shown)}\n`);
+    else if (process.stdout.isTTY) await pageOut(textOf(shown, terminal.colors), terminal, context.signal);
+    else terminal.out(`${textOf(shown, terminal.outColors)}\n`);
+    return exitCodes.ok;
+  }, { about: [] });
 }
 
-/** `callgate approvals approve|deny APPROVAL` */
-export async function answerApprovalCommand(approvalId: string, { approved, reason }: { readonly approved: boolean; readonly reason?: string }, context: CommandContext): Promise<ExitCode> {
+function textOf(shown: ShownApproval, colors: CommandContext["terminal"]["colors"]): string {
+  const { state, answer } = shown;
+  const said = answer === undefined ? "" : `: ${answer.approved ? "approved" : "denied"} by ${visible(answer.by)}${answer.reason === undefined ? "" : `, ${visible(answer.reason)}`}${answer.args === undefined ? "" : `, with ${visible(JSON.stringify(answer.args.summary))}`}`;
+  return `${renderQuestion({ question: shown.question, shown }, { colors })}  ${state}${said}`;
+}
+
+async function shownOrFail(gate: Gate, approvalId: string): Promise<ShownApproval> {
+  const shown = await gate.approvals.show(approvalId);
+  if (shown === undefined) throw new CallgateError("SIGNAL_REFUSED", `There is no question ${approvalId}; callgate approvals ls lists those that are open`, { details: { approvalId } });
+  return shown;
+}
+
+export interface AnswerOptions {
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly all?: boolean;
+  readonly run?: string;
+}
+
+/** `callgate approvals approve|deny APPROVAL…`, or `--all --run RUN` */
+export async function answerApprovalsCommand(approvalIds: readonly string[], options: AnswerOptions, context: CommandContext): Promise<ExitCode> {
+  if ((options.all === true) === (approvalIds.length > 0)) throw new CallgateError("USAGE", "Name the questions, or all of a run: --all --run RUN");
+  if (options.all === true && options.run === undefined) throw new CallgateError("USAGE", "--all needs --run RUN: what other runs ask is not answered along with it");
   return await context.withGate(async (gate) => {
-    const answer = await gate.approvals.answer(approvalId, { approved, by: context.options.user ?? process.env["USER"] ?? "terminal", ...(reason === undefined ? {} : { reason }) });
-    const { terminal, options } = context;
-    const word = answer.approved ? "approved" : "denied";
-    if (options.json === true) terminal.out(`${JSON.stringify({ approvalId, ...answer })}\n`);
-    else terminal.out(answer.known ? `${approvalId} was ${word} before; that counts\n` : `${word} ${approvalId}\n`);
-    return answer.approved === approved ? exitCodes.ok : exitCodes.failed;
+    const asked = options.all === true ? (await gate.approvals.list({ runId: options.run ?? "" })).map(({ question }: PendingApproval) => question.approvalId) : approvalIds;
+    if (asked.length === 0) {
+      context.terminal.err("No open questions\n");
+      return exitCodes.ok;
+    }
+    const signer = await confirm(gate, asked, context);
+    const answered = [];
+    for (const approvalId of asked) answered.push(await give(gate, { approvalId, ...options, signer }, context));
+    return tell(answered, options.approved, context);
   }, { about: [] });
+}
+
+/** `callgate approvals edit APPROVAL [JSON]` */
+export async function editApprovalCommand(approvalId: string, options: { readonly args?: string; readonly reason?: string }, context: CommandContext): Promise<ExitCode> {
+  // The arguments are checked against the tool, so its source has to be here.
+  return await context.withGate(async (gate) => {
+    const shown = await shownOrFail(gate, approvalId);
+    const args = await editedArguments(shown, options.args);
+    context.terminal.err(`${renderQuestion({ question: shown.question, shown: { ...shown, args } }, context.terminal)}\n`);
+    const signer = await proveApprover(context, "Editing a question");
+    return tell([await give(gate, { approvalId, approved: true, args, signer, ...(options.reason === undefined ? {} : { reason: options.reason }) }, context)], true, context);
+  });
+}
+
+/** Shows everything that is about to be answered, then has the person prove that they may. */
+async function confirm(gate: Gate, approvalIds: readonly string[], context: CommandContext): Promise<AnswerSigner | undefined> {
+  const all = await Promise.all(approvalIds.map((approvalId) => shownOrFail(gate, approvalId)));
+  if (context.options.json !== true) await pageOut(all.map((shown) => textOf(shown, context.terminal.colors)).join("\n\n"), context.terminal, context.signal);
+  return await proveApprover(context, "Answering questions");
+}
+
+interface Giving {
+  readonly approvalId: string;
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly args?: unknown;
+  readonly signer: AnswerSigner | undefined;
+}
+
+type Given = Awaited<ReturnType<Gate["approvals"]["answer"]>> & { readonly approvalId: string };
+
+async function give(gate: Gate, { approvalId, approved, reason, args, signer }: Giving, context: CommandContext): Promise<Given> {
+  const by = signer === undefined ? { by: context.options.user ?? process.env["USER"] ?? "terminal" } : { signer };
+  return { approvalId, ...(await gate.approvals.answer(approvalId, { approved, ...by, ...(args === undefined ? {} : { args }), ...(reason === undefined ? {} : { reason }) })) };
+}
+
+function tell(answered: readonly Given[], approved: boolean, { terminal, options }: CommandContext): ExitCode {
+  if (options.json === true) terminal.out(`${JSON.stringify(answered.length === 1 ? answered[0] : answered)}\n`);
+  for (const { approvalId, known, approved: counts } of options.json === true ? [] : answered) {
+    const word = counts ? "approved" : "denied";
+    terminal.out(known ? `${approvalId} was ${word} before; that counts\n` : `${word} ${approvalId}\n`);
+  }
+  return answered.every((one) => one.approved === approved) ? exitCodes.ok : exitCodes.failed;
 }

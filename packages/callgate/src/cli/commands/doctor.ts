@@ -19,7 +19,7 @@ interface Finding {
 export async function doctorCommand(context: CommandContext): Promise<ExitCode> {
   const findings: Finding[] = [nodeVersion(), stateFolder(context.folders.state)];
   try {
-    findings.push(...(await journalFindings(context)));
+    findings.push(...(await journalFindings(context)), await approvalFinding(context));
     await context.withGate(async (gate) => {
       findings.push(...(await gateFindings(gate)));
     }, { about: "told" });
@@ -63,6 +63,16 @@ async function journalFindings({ configuration }: CommandContext): Promise<reado
   const { inspectJournal } = await import("../../open-journal.ts");
   const findings = await inspectJournal(config.journal, { folder, env: process.env });
   return findings.map(({ check, isOk, found, fix }) => ({ check: `journal ${check}`, state: isOk ? "ok" : "failed", found, ...(fix === undefined ? {} : { fix }) }));
+}
+
+/** Without a key, whoever can start callgate as this user can answer: an agent with a shell among them. */
+async function approvalFinding({ configuration, folders }: CommandContext): Promise<Finding> {
+  const { approvalRules } = await import("../../approver/approval-rules.ts");
+  const { config } = await configuration();
+  const { keys = [], unsafeSelfApproval } = approvalRules(config.approvals, folders.state);
+  if (unsafeSelfApproval === true) return { check: "approvals", state: "warning", found: "who asks may answer (unsafeSelfApproval)", fix: "leave approvals.unsafeSelfApproval out of the configuration" };
+  if (keys.length > 0) return { check: "approvals", state: "ok", found: `answers count with the signature of ${keys.map(({ by }) => by).join(", ")}` };
+  return { check: "approvals", state: "warning", found: "advisory: no key is set, so whoever can start callgate as this user can answer", fix: "make one with callgate approver init (docs/guide/approvals.md)" };
 }
 
 async function gateFindings(gate: Gate): Promise<readonly Finding[]> {

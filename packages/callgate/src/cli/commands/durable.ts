@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { RunResult } from "@callgate/contract";
+import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -39,6 +40,7 @@ export async function resolveCallCommand(callId: string, options: { readonly hap
   if ((options.happened === true) === (options.didNot === true)) throw new CallgateError("USAGE", "Say what became of the write: --happened or --did-not");
   const happened = options.happened === true;
   const output = parseJson(options.output);
+  await proveApprover(context, "Saying what became of a write");
   return await context.withGate(async (gate) => {
     await gate.runs.resolve(callId, { happened, ...(output === undefined ? {} : { output }) });
     return say(context, { callId, happened }, `${callId} is on record as ${happened ? "done" : "not done"}`);
@@ -65,6 +67,7 @@ export async function cancelRunCommand(runId: string, context: CommandContext): 
 
 /** `callgate runs rollback RUN`: fails when a person has to undo something. */
 export async function rollbackRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
+  await proveApprover(context, "Undoing a run");
   return await context.withGate(async (gate) => {
     const result = await gate.runs.rollback(runId, { signal: context.signal });
     printRun(result, context);

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
+import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -100,6 +101,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
       return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
     case "call-issued":
       return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
+    case "call-edited":
+      return [`${at} #${entry.seq} performed as ${visible(entry.by)} changed it: ${json(entry.args.summary)}`];
     case "call-decided":
       if (entry.unobserved !== undefined) return [`${at} #${entry.seq} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
@@ -164,6 +167,7 @@ export async function replayRunCommand(runId: string, context: CommandContext): 
 /** `callgate runs prune` */
 export async function pruneRunsCommand(options: { readonly olderThan?: number; readonly maxMib?: number }, context: CommandContext): Promise<ExitCode> {
   if (options.olderThan === undefined && options.maxMib === undefined) throw new CallgateError("USAGE", "Say what to remove: --older-than DAYS, --max-mib MIB, or both");
+  await proveApprover(context, "Removing runs");
   return await context.withGate(async (gate) => {
     const pruned = await gate.runs.prune({
       ...(options.olderThan === undefined ? {} : { olderThanMs: options.olderThan * 86_400_000 }),
@@ -176,6 +180,7 @@ export async function pruneRunsCommand(options: { readonly olderThan?: number; r
 
 /** `callgate runs erase RUN` */
 export async function eraseRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
+  await proveApprover(context, "Erasing a run");
   return await context.withGate(async (gate) => {
     await gate.runs.erase(runId);
     context.terminal.out(context.options.json === true ? `${JSON.stringify({ runId, erased: true })}\n` : `erased the clear values of ${runId}; its summaries stay\n`);

@@ -1,0 +1,26 @@
+import { CallgateError } from "@callgate/contract";
+import type { AnswerSigner } from "@callgate/contract";
+import { readApproverKey, unlockApproverKey } from "@callgate/runtime/broker";
+import { approvalRules } from "../approver/approval-rules.ts";
+import { readApproverFile } from "../approver/approver-file.ts";
+import { askPassphrase } from "./ask-passphrase.ts";
+import type { CommandContext } from "./command-context.ts";
+
+/**
+ * Has the person at hand prove that they may do this: opens their key with their passphrase. Undefined where no key is set:
+ * then whoever can start this command may (docs/guide/approvals.md).
+ *
+ * Errors: NOT_APPROVER for a wrong passphrase, or where answers need a key and this user has none of them.
+ */
+export async function proveApprover(context: Pick<CommandContext, "configuration" | "folders" | "terminal" | "signal">, what: string): Promise<AnswerSigner | undefined> {
+  const { config } = await context.configuration();
+  const { keys = [] } = approvalRules(config.approvals, context.folders.state);
+  if (keys.length === 0) return undefined;
+  const own = readApproverFile(context.folders.state);
+  const isKnown = own !== undefined && keys.some(({ by, keyId }) => by === own.by && keyId === readApproverKey(own)?.keyId);
+  if (own === undefined || !isKnown) throw new CallgateError("NOT_APPROVER", `${what} is for ${keys.map(({ by }) => by).join(", ")}, whose keys the configuration names; this user has none of them. Nothing was done`);
+  const passphrase = await askPassphrase(`Passphrase of ${own.by}`, context);
+  const signer = await unlockApproverKey(own, passphrase);
+  if (signer === undefined) throw new CallgateError("NOT_APPROVER", `That is not the passphrase of ${own.by}. Nothing was done`);
+  return signer;
+}

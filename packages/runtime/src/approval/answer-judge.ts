@@ -1,0 +1,58 @@
+import type { ApprovalQuestion, ApprovalRules, Principal, RunSignal } from "@callgate/contract";
+import { digestOfWire } from "../lib/digest.ts";
+import { answerDigest } from "./answer-digest.ts";
+
+type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
+
+/** Says whether an answer counts, wherever it came from. */
+export interface AnswerJudge {
+  /** Why an answer found in the journal does not count. Undefined: it does. */
+  refusal(question: ApprovalQuestion, answer: ApprovalSignal): string | undefined;
+  /** Why this person may not answer. Undefined: they may. */
+  selfRefusal(question: ApprovalQuestion, by: string): string | undefined;
+  /** Answers count with a signature only. */
+  readonly needsSignature: boolean;
+}
+
+/** Whose answers count (docs/decisions/0031-who-may-answer.md). Judged where an answer is used: in the process of the gate. */
+export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfApproval = false }: ApprovalRules): AnswerJudge {
+  const byId = new Map(keys.map((key) => [key.keyId, key]));
+
+  function signatureRefusal(question: ApprovalQuestion, { signature, ...answer }: ApprovalSignal): string | undefined {
+    if (byId.size === 0) return undefined;
+    if (signature === undefined) return "it is not signed, and this gate takes signed answers only";
+    const key = byId.get(signature.keyId);
+    if (key === undefined) return "it is signed with a key that this gate does not know";
+    if (key.by !== answer.by) return `it is signed with the key of ${key.by}`;
+    return key.verify(answerDigest(question, answer), signature) ? undefined : "its signature is not valid for this question and answer";
+  }
+
+  function selfRefusal({ principal }: ApprovalQuestion, by: string): string | undefined {
+    if (unsafeSelfApproval) return undefined;
+    const who = sameName(by);
+    const asked = requestersOf(principal, fourEyes).find((name) => sameName(name) === who);
+    return asked === undefined ? undefined : `${asked} asked for it, and nobody answers their own question`;
+  }
+
+  return {
+    needsSignature: byId.size > 0,
+    selfRefusal,
+    refusal(question, answer) {
+      if (answer.approvalId !== question.approvalId) return "it answers another question";
+      const { args } = answer;
+      if (args?.clear !== undefined && digestOfWire(args.clear) !== args.digest) return "its arguments are not those it was given with";
+      return signatureRefusal(question, answer) ?? selfRefusal(question, answer.by);
+    },
+  };
+}
+
+/** Who acts is who asks: the agent, and where none is named the user. With four eyes the user as well. */
+function requestersOf({ user, agent }: Principal, fourEyes: boolean): readonly string[] {
+  if (agent === undefined) return [user];
+  return fourEyes ? [agent, user] : [agent];
+}
+
+/** A name in other letters is the same person. */
+function sameName(name: string): string {
+  return name.normalize("NFKC").trim().toLowerCase();
+}

@@ -1,0 +1,53 @@
+import { decodeValue } from "@callgate/contract";
+import type { JournalEntry, Principal, Redactor, ShownApproval } from "@callgate/contract";
+import { inputPointers } from "../broker/pointers.ts";
+import { digestOf, digestOfWire } from "../lib/digest.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import type { FoundQuestion } from "./find-question.ts";
+
+export interface ShownApprovalSeams {
+  readonly redactor: Redactor;
+  readonly viewFor: (principal: Principal) => CatalogView;
+}
+
+/** The call a question is about. */
+export function issuedCallOf({ question, entries }: Pick<FoundQuestion, "question" | "entries">): Extract<JournalEntry, { kind: "call-issued" }> | undefined {
+  const issued = entries.find((entry) => entry.kind === "call-issued" && entry.callId === question.callId);
+  return issued?.kind === "call-issued" ? issued : undefined;
+}
+
+/** How a question stands. */
+export function stateOf({ question, run, said, entries }: FoundQuestion, nowMs: number): ShownApproval["state"] {
+  if (said !== undefined) return "answered";
+  // Of a run that has ended only its undoing goes on.
+  if (run.endedAtMs !== undefined && issuedCallOf({ question, entries })?.compensates === undefined) return "ended";
+  return question.expiresAtMs <= nowMs ? "expired" : "open";
+}
+
+/**
+ * What a person has to see before they answer, made from the operation as it is on record and never from the summary that
+ * went with the question: whoever changes one without the other is found out.
+ */
+export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, found: FoundQuestion, nowMs: number): Promise<ShownApproval> {
+  const { question, askedAtMs, run, said } = found;
+  const state = stateOf(found, nowMs);
+  const { kind: _kind, approvalId: _approvalId, ...answer } = said ?? { kind: undefined, approvalId: undefined };
+  const head = { question, askedAtMs, state, ...(said === undefined ? {} : { answer: answer as NonNullable<ShownApproval["answer"]> }) };
+  if (question.isReview === true) {
+    const { programText: program, language } = run;
+    const isIntact = program === undefined || digestOf({ language, program }) === question.definitionDigest;
+    return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.text(program) }) };
+  }
+  const tool = viewFor(question.principal).catalog.resolve(question.tool);
+  const clear = issuedCallOf(found)?.args.clear;
+  const described = tool === undefined ? {} : { description: tool.tool.description };
+  const transformed = found.entries.findLast((entry) => entry.kind === "call-intercepted" && entry.args !== undefined && entry.seq === issuedCallOf(found)?.seq);
+  // What the host's own stage made of the arguments is kept as its summary only.
+  if (transformed?.kind === "call-intercepted") return { ...head, isIntact: transformed.args?.digest === question.argsDigest, ...described };
+  if (clear === undefined) return { ...head, isIntact: true, ...described };
+  const issued = decodeValue(clear);
+  const parsed = await tool?.validateInput(issued);
+  const value = parsed?.kind === "ok" ? parsed.value : issued;
+  const sensitive = tool === undefined ? [""] : inputPointers(tool);
+  return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, sensitive), ...described };
+}
