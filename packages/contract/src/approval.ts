@@ -1,6 +1,6 @@
-import type { RunSignal } from "./durable.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
+import type { RecordedValue } from "./recorded-value.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /** A question bound to exactly one operation: a call, or the run of a program (DESIGN P3). */
@@ -33,7 +33,7 @@ export type ApprovalAnswer =
   | { readonly kind: "approved"; readonly by: string; readonly args?: unknown }
   | { readonly kind: "denied"; readonly by: string; readonly reason?: string }
   /** With the signature of an approver: it counts on every way it may have come, and in another process. */
-  | { readonly kind: "signed"; readonly signal: Extract<RunSignal, { kind: "approval" }> }
+  | { readonly kind: "signed"; readonly signal: ApprovalSignal }
   /** Nobody can be asked here. The call is denied with APPROVAL_UNAVAILABLE. */
   | { readonly kind: "unavailable"; readonly help: string }
   /** The question is kept and will be answered later, perhaps in another process: the run may be suspended meanwhile. */
@@ -54,6 +54,19 @@ export interface AnswerSignature {
   readonly keyId: string;
   /** Base64url. */
   readonly value: string;
+}
+
+/** An answer as the journal keeps it: something said to a run from outside. */
+export interface ApprovalSignal {
+  readonly kind: "approval";
+  readonly approvalId: string;
+  readonly approved: boolean;
+  readonly by: string;
+  readonly reason?: string;
+  /** What is performed in place of what was asked about. */
+  readonly args?: RecordedValue;
+  readonly signature?: AnswerSignature;
+  readonly atMs: number;
 }
 
 /** Who answers with a key of theirs. Their name is the key's and cannot be chosen for one answer. */

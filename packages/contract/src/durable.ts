@@ -1,4 +1,4 @@
-import type { AnswerSignature, ApprovalQuestion } from "./approval.ts";
+import type { ApprovalQuestion, ApprovalSignal } from "./approval.ts";
 import type { CallError } from "./call-error.ts";
 import type { RecordedValue } from "./recorded-value.ts";
 import type { EffectStatus, OutcomeKind } from "./outcome.ts";
@@ -36,8 +36,7 @@ export interface Suspension {
 
 /** Something said to a run from outside. Kept by the journal; the first of its kind and key counts. */
 export type RunSignal =
-  /** `args`: what is performed in place of what was asked about. */
-  | { readonly kind: "approval"; readonly approvalId: string; readonly approved: boolean; readonly by: string; readonly reason?: string; readonly args?: RecordedValue; readonly signature?: AnswerSignature; readonly atMs: number }
+  | ApprovalSignal
   /** An answer that does not count, for the record only: it came too late, from who asked, or without a valid signature. */
   | { readonly kind: "answer-refused"; readonly approvalId: string; readonly approved: boolean; readonly by: string; readonly why: string; readonly atMs: number }
   /** `id` makes sending it twice harmless; without one each is an event of its own. */

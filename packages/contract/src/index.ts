@@ -125,7 +125,7 @@ export type {
   RunPolicyFacts,
   RunSurroundings,
 } from "./policy.ts";
-export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, ApproverKey } from "./approval.ts";
+export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
 export type { Redactor } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
 export type { GateEvent, GateEventKind } from "./gate-event.ts";
