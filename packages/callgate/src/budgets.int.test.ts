@@ -110,6 +110,16 @@ test("what waits for a person holds its part of a budget, and its answer is good
   expect(shared.ran.times).toBe(2);
 });
 
+test("what does not fit into a budget does not count in a rate limit", async () => {
+  const gate = await openGate(await makeFolder(), { rateLimits: [{ id: "two", calls: 2, windowSeconds: 3600 }], budgets: [{ id: "one", tools: "crm.get", limits: { calls: 1 } }] });
+  const details = [];
+  for (const tool of ["crm.get", "crm.get", "crm.get", "crm.put", "crm.put"]) {
+    const { outcome } = await gate.call(tool, {});
+    details.push(outcome.kind === "ok" ? "ok" : outcome.error.details?.["bucket"]);
+  }
+  expect(details).toEqual(["ok", "one", "one", "ok", "two"]);
+});
+
 test("a question that nobody will answer any more frees what was held for its call: its run was cancelled, suspended or under way", async () => {
   const folder = await makeFolder();
   const gate = await openGate(folder, { budgets: [{ id: "one", limits: { calls: 1 } }], approvals: "keep", suspendAfterMs: 0, rules: [{ id: "ask", ask: "crm.put" }] });
