@@ -14,7 +14,7 @@ import { openAnswers } from "./open-answers.ts";
 import { openJournal, ownPlacesOf } from "./open-journal.ts";
 import { openRedis } from "./open-redis.ts";
 import { openPolicy, surroundingsOf } from "./open-policy.ts";
-import { completePrincipal } from "./principal-input.ts";
+import { completePrincipal, profilePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
@@ -103,7 +103,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     clock,
     warm: options.warm ?? false,
     defaults: {
-      principal: completePrincipal(options.principal ?? {}),
+      principal: completePrincipal(profilePrincipal(options, undefined)),
       ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),
       ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
       ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),

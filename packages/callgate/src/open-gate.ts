@@ -6,7 +6,7 @@ import { loadConfig } from "./config/load-config.ts";
 import type { SandboxConfig } from "./config/config-schema.ts";
 import type { LoadedConfig } from "./config/load-config.ts";
 import { createCallgate } from "./create-callgate.ts";
-import { definedOnly } from "./principal-input.ts";
+import { definedOnly, profilePrincipal } from "./principal-input.ts";
 import type { PrincipalInput } from "./principal-input.ts";
 import { folderSources } from "./folder/folder-sources.ts";
 import type { UserFolders } from "./state-folder.ts";
@@ -19,6 +19,8 @@ export interface OpenGateOptions {
   /** Asked before anything of a folder is loaded; throws when the answer is no. */
   readonly ensureTrust: (folder: string) => Promise<void>;
   readonly principal: PrincipalInput;
+  /** Of the configuration's profiles. Default: the configuration's own choice. */
+  readonly profile?: string | undefined;
   readonly approver?: Approver;
   readonly warm: boolean;
   /** Over the configuration's `sandbox.launcher`. A program of TypeScript goes there as well: in Node. */
@@ -32,7 +34,8 @@ export interface OpenGateOptions {
  */
 export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const loaded = await loadTrusted(options);
-  const { config } = loaded;
+  const { config: { profiles, profile, ...config } } = loaded;
+  const configured = profilePrincipal({ principal: config.principal, profiles, profile }, options.profile);
   const toolsFolder = config.toolsFolder === false ? undefined : resolve(loaded.folder, config.toolsFolder ?? "tools");
   const files = toolsFolder === undefined ? [] : folderSources(toolsFolder);
   if (toolsFolder !== undefined && files.length > 0) await options.ensureTrust(dirname(toolsFolder) === loaded.folder ? loaded.folder : toolsFolder);
@@ -43,7 +46,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     sources: [...(config.sources ?? []), ...files],
     warm: options.warm,
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),
-    principal: { ...config.principal, ...definedOnly(options.principal) },
+    principal: { ...configured, ...definedOnly(options.principal) },
     // Questions that are kept are kept, whether somebody sits at a terminal or not.
     ...(options.approver === undefined || approvalsConfig(config.approvals).mode === "keep" ? {} : { approver: options.approver }),
   });

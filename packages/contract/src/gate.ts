@@ -140,7 +140,7 @@ export interface ShownApproval extends PendingApproval {
   /** `ended`: its run has. */
   readonly state: "open" | "answered" | "expired" | "ended";
   readonly answer?: Omit<Extract<RunSignal, { kind: "approval" }>, "kind" | "approvalId">;
-  /** The arguments in full as they were asked about, sensitive values as hashes. Absent: a review of a program, or erased. */
+  /** The arguments in full as they were asked about, sensitive values as hashes. Absent: a review of a program, erased, or its tool is not here. */
   readonly args?: unknown;
   /** The text of the program under review, in full. */
   readonly program?: string;
@@ -356,6 +356,8 @@ export interface Gate {
     cancel(callId: string, options?: Caller): Promise<{ readonly known: boolean }>;
   };
   readonly approvals: GateApprovals;
+  /** On whose behalf things happen where a caller says nothing. */
+  readonly principal: Principal;
   /** How the budgets of the caller's tenant stand, over all processes and machines of the journal. Must not be reachable from a model. */
   budgets(options?: Caller): Promise<readonly BudgetView[]>;
   /** Goes on with every run of the journal that can: suspended and due, or lost by its process. Default concurrency 8. */

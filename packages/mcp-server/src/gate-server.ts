@@ -39,7 +39,8 @@ export function createGateServer(options: GateServerOptions): Server {
   const principalOf = (context: ServerContext): Principal => {
     const { agent } = clientProfile(server, context);
     // A fresh object each time: progress finds the events of a request by it.
-    return { ...options.principal, ...(agent === undefined ? {} : { agent }) };
+    // Who set the server up knows better than the client who acts.
+    return { ...(agent === undefined ? {} : { agent }), ...options.principal };
   };
 
   server.setRequestHandler("tools/list", (_request, context) => ({

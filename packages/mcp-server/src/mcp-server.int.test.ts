@@ -93,6 +93,16 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
     expect(client.getInstructions()).toContain("400 tools");
   });
 
+  test("clients act as the gate's own principal; an agent that it names stands, whatever a client calls itself", async () => {
+    const ann: Principal = { tenant: "acme", user: "ann", roles: ["clerk"], claims: {} };
+    for (const [principal, agent] of [[ann, "test-client/9"], [{ ...ann, agent: "claude" }, "claude"]] as const) {
+      const gate = { ...createFakeGate({ run: () => Promise.resolve(completed(1)) }), principal };
+      const client = await connect(gate, [era, wire], newClient(era));
+      await client.callTool({ name: "query_code", arguments: { code: "return 1" } });
+      expect(gate.asked.find(({ method }) => method === "run")?.args[1]).toMatchObject({ principal: { ...ann, agent } });
+    }
+  });
+
   test("code-mode 19: runs programs in their lane, on behalf of the principal and the client", async () => {
     const gate = createFakeGate({ run: () => Promise.resolve(completed({ a: 1 })) });
     const principal: Principal = { tenant: "acme", user: "ada", roles: ["dev"], claims: {} };

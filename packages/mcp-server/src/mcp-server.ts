@@ -1,6 +1,5 @@
 import type { Readable, Writable } from "node:stream";
 import type { Gate, Principal } from "@callgate/contract";
-import { localPrincipal } from "@callgate/contract";
 import type { Server } from "@modelcontextprotocol/server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
@@ -16,7 +15,7 @@ export interface McpServerOptions {
   /** As clients show it. Default `callgate`. */
   readonly name?: string;
   readonly version: string;
-  /** On whose behalf clients act; the client's own name is added as `agent`. Default: the local user. */
+  /** On whose behalf clients act; the client's own name is `agent` where it names none. Default: the gate's own. */
   readonly principal?: Principal;
   /** Longest silence while a request is under way. Default 10,000. */
   readonly progressEveryMs?: number;
@@ -53,7 +52,7 @@ const ANNOUNCE_AFTER_MS = 100;
  * request cancels its run.
  */
 export function createMcpServer(options: McpServerOptions): McpGateServer {
-  const { gate, name = "callgate", version, principal = localPrincipal, progressEveryMs = 10_000, onFault = () => undefined } = options;
+  const { gate, name = "callgate", version, principal = options.gate.principal, progressEveryMs = 10_000, onFault = () => undefined } = options;
   const passThrough = createPassThroughRouter(gate);
   const surfaces = createSurfaceCache(gate);
   const live = new Set<Server>();

@@ -16,7 +16,7 @@ const sealedKey = z.strictObject({
 });
 
 /** Where the key of this user is, if there is one. */
-export function approverFile(stateFolder: string): string {
+function approverFile(stateFolder: string): string {
   return join(stateFolder, "approver.json");
 }
 

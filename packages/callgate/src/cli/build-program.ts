@@ -17,6 +17,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
     .option("-c, --config <file>", "configuration file (default: the nearest callgate.config.ts or callgate.jsonc)")
     .option("--json", "one JSON value on standard output")
     .option("--trust", "trust this folder's tools and configuration")
+    .option("--profile <name>", "principal: a profile of the configuration (default: CALLGATE_PROFILE, else the configuration's own choice)")
     .option("--user <name>", "principal: user")
     .option("--tenant <name>", "principal: tenant")
     .option("--role <name>", "principal: a role; may be repeated", collect)

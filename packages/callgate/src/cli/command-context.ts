@@ -19,6 +19,7 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly trust?: boolean;
+  readonly profile?: string;
   readonly user?: string;
   readonly tenant?: string;
   readonly role?: readonly string[];
@@ -94,6 +95,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         folder: process.cwd(),
         folders,
         ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust, signal }),
+        profile: options.profile ?? process.env["CALLGATE_PROFILE"],
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),

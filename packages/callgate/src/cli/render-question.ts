@@ -52,7 +52,7 @@ function firstLine(text: string): string {
 const bar = "  │ ";
 
 /** The text of a program, its lines numbered. */
-export function programLines(program: string): readonly string[] {
+function programLines(program: string): readonly string[] {
   return program.split(/\r\n|\n|\r/).map((line, index) => `${bar}${String(index + 1).padStart(3)}  ${visible(line)}`);
 }
 

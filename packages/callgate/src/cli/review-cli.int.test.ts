@@ -23,7 +23,7 @@ test("a program that needs a review waits in the journal: other processes answer
     const result = JSON.parse(started.stdout) as { readonly runId: string; readonly status: string };
     expect(result.status, started.stderr).toBe("suspended");
     const listed = callgate("approvals", "ls").stdout;
-    expect(listed).toMatch(/apr_\w+ review of a program for .*\n.*JS_EVAL at 2:8.*\n +1 {2}await tools\.book\.note.*\n +2 {2}return eval/);
+    expect(listed).toMatch(/A program asks to run.*\n.*question apr_\w+\n.*JS_EVAL at 2:8.*\n.*\n.*as the model wrote it\n {2}│ +1 {2}await tools\.book\.note.*\n {2}│ +2 {2}return eval/);
     return { runId: result.runId, approvalId: /apr_\w+/.exec(listed)?.[0] ?? "" };
   };
 

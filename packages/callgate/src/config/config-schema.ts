@@ -154,6 +154,15 @@ const sandbox = z.strictObject({
   passEnvironment: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional().describe("Names of this process's own variables that programs see as well. Default none. Never a secret"),
 });
 
+const principal = z.strictObject({
+  tenant: z.string().min(1).optional(),
+  user: z.string().min(1).optional(),
+  agent: z.string().optional().describe("Who acts for the user"),
+  task: z.string().min(1).optional().describe("The piece of work: submitted again under the same one, keyed writes keep their keys"),
+  roles: z.array(z.string()).optional(),
+  claims: z.record(z.string(), z.json()).optional().describe('What else is known of the user, for rules: { "department": "finance" }'),
+});
+
 const approvalsMode = z.enum(["ask", "keep"]);
 
 const approvals = z.strictObject({
@@ -171,16 +180,9 @@ const approvals = z.strictObject({
 /** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
-  principal: z
-    .strictObject({
-      tenant: z.string().min(1).optional(),
-      user: z.string().min(1).optional(),
-      agent: z.string().optional(),
-      roles: z.array(z.string()).optional(),
-      claims: z.record(z.string(), z.json()).optional().describe("What else is known of the user, for rules: { \"department\": \"finance\" }"),
-    })
-    .optional()
-    .describe("On whose behalf calls are made. Default: the user of this machine"),
+  principal: principal.optional().describe("On whose behalf calls are made. Default: the user of this machine"),
+  profiles: z.record(z.string(), principal).optional().describe("Principals by name, for --profile and CALLGATE_PROFILE. What one leaves out is as principal says"),
+  profile: z.string().optional().describe("The profile that is taken where none is named"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),

@@ -177,6 +177,7 @@ function composeGate(composition: Composition): Gate {
     sessions: blocks.sessions,
     jobs: createGateJobs({ journal: seams.journal, principal: defaultPrincipal, complete: (callId, result, asker) => runs.complete(callId, result, asker) }),
     approvals: durable.approvals,
+    principal: defaultPrincipal,
     budgets: ({ principal = defaultPrincipal } = {}) => readBudgets(options, seams, principal),
     work: durable.work,
     events: () => hub.events(),

@@ -48,6 +48,8 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   const issued = decodeValue(clear);
   const parsed = await tool?.validateInput(issued);
   const value = parsed?.kind === "ok" ? parsed.value : issued;
-  const sensitive = tool === undefined ? [""] : inputPointers(tool);
+  // Only its tool knows what of them is sensitive.
+  if (tool === undefined) return { ...head, isIntact: digestOfWire(clear) === question.argsDigest };
+  const sensitive = inputPointers(tool);
   return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, sensitive), ...described };
 }

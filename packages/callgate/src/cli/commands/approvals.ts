@@ -21,7 +21,7 @@ export async function listApprovalsCommand(options: { readonly run?: string }, c
   }, { about: [] });
 }
 
-/** `callgate approvals show APPROVAL` */
+/** `callgate approvals show APPROVAL`: its source has to be here, for it says which arguments are not to be shown. */
 export async function showApprovalCommand(approvalId: string, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
     const shown = await shownOrFail(gate, approvalId);
@@ -30,7 +30,7 @@ export async function showApprovalCommand(approvalId: string, context: CommandCo
     else if (process.stdout.isTTY) await pageOut(textOf(shown, terminal.colors), terminal, context.signal);
     else terminal.out(`${textOf(shown, terminal.outColors)}\n`);
     return exitCodes.ok;
-  }, { about: [] });
+  });
 }
 
 function textOf(shown: ShownApproval, colors: CommandContext["terminal"]["colors"]): string {
@@ -66,7 +66,7 @@ export async function answerApprovalsCommand(approvalIds: readonly string[], opt
     const answered = [];
     for (const approvalId of asked) answered.push(await give(gate, { approvalId, ...options, signer }, context));
     return tell(answered, options.approved, context);
-  }, { about: [] });
+  });
 }
 
 /** `callgate approvals edit APPROVAL [JSON]` */
