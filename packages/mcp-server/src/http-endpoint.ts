@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CallgateError } from "@callgate/contract";
+import type { Principal } from "@callgate/contract";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isLegacyRequest } from "@modelcontextprotocol/server";
@@ -15,6 +16,8 @@ export interface HttpOptions {
   readonly host?: "127.0.0.1" | "::1";
   /** What clients must send as `Authorization: Bearer <token>`; at least 16 characters. Default: a new random one. */
   readonly token?: string;
+  /** Clients with a token of their own, and on whose behalf each acts. Whoever sends `token` acts as the server's principal. */
+  readonly clients?: readonly HttpClient[];
   /** Host names, without ports, that a request may name as its target. Default: the names of the loopback. */
   readonly allowedHosts?: readonly string[];
   /** Host names of web pages that may send requests. Default: the names of the loopback. */
@@ -33,6 +36,13 @@ export interface HttpOptions {
   readonly maxConnections?: number;
 }
 
+/** A client that is known by its token. */
+export interface HttpClient {
+  /** SHA-256 of the token, 64 hex digits: the endpoint need not know the token itself. */
+  readonly tokenSha256: string;
+  readonly principal: Principal;
+}
+
 /** A listening endpoint. */
 export interface HttpEndpoint {
   readonly url: string;
@@ -45,7 +55,7 @@ export interface HttpEndpointParts {
   /** Serves the newer protocol era. */
   readonly modern: McpHttpHandler;
   /** A server for one session of the older era. */
-  readonly createLegacyServer: () => Server;
+  readonly createLegacyServer: (principal: Principal | undefined) => Server;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -63,6 +73,7 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
   const token = options.token ?? randomBytes(24).toString("base64url");
   if (token.length < 16) throw new CallgateError("USAGE", "The token of the MCP endpoint must have at least 16 characters");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CallgateError("USAGE", `The MCP endpoint cannot listen on port ${port}: ports go from 0, any free one, to 65535`);
+  const tokens = createTokens(token, options.clients ?? []);
   const sessions = createSessionPool({
     createServer: parts.createLegacyServer,
     maxBodyBytes,
@@ -71,10 +82,16 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
     now: () => performance.now(),
   });
   const serve = toNodeHandler(
-    { fetch: async (request) => ((await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes })) ? sessions.handle(request) : parts.modern.fetch(request)) },
+    {
+      fetch: async (request) => {
+        const known = tokens.find(request.headers.get("authorization") ?? "");
+        if (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxBodyBytes })) return await sessions.handle(request, known);
+        return await parts.modern.fetch(request, known?.principal === undefined ? {} : { authInfo: { token: "", clientId: known.id, scopes: [], extra: { principal: known.principal } } });
+      },
+    },
     { maxRequestBodySize: maxBodyBytes, onerror: parts.onFault },
   );
-  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(token), methodGuard];
+  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(tokens), methodGuard];
   // Who dribbles needs no token for that: a connection that has not sent its request in time is closed.
   const { headMs = 10_000, requestMs = 60_000 } = options;
   const http = createServer({ headersTimeout: headMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(headMs, 2_000) }, (request, response) => {
@@ -123,11 +140,39 @@ const pathGuard: Guard = (request, response) => {
   return false;
 };
 
-function tokenGuard(token: string): Guard {
-  const expected = sha256(`Bearer ${token}`);
+/** Who is known by a token. */
+export interface KnownToken {
+  readonly id: string;
+  /** Undefined: the server's own. */
+  readonly principal: Principal | undefined;
+}
+
+interface Tokens {
+  find(authorization: string): KnownToken | undefined;
+}
+
+/** Throws `CallgateError` USAGE for a digest that is none, or is there twice. */
+function createTokens(token: string, clients: readonly HttpClient[]): Tokens {
+  const known = [{ digest: sha256(token), id: "", principal: undefined as Principal | undefined }, ...clients.map(({ tokenSha256, principal }) => ({ digest: digestOf(tokenSha256), id: tokenSha256.toLowerCase(), principal }))];
+  if (new Set(known.map(({ digest }) => digest.toString("hex"))).size !== known.length) throw new CallgateError("USAGE", "Two clients of the MCP endpoint have the same token, so nobody could tell who asks");
+  return {
+    find(authorization) {
+      const given = sha256(authorization.replace(/^Bearer /, ""));
+      if (!authorization.startsWith("Bearer ")) return undefined;
+      // Digests have one length, and all are compared, so the comparison takes the same time for every guess.
+      return known.filter(({ digest }) => timingSafeEqual(given, digest))[0];
+    },
+  };
+}
+
+function digestOf(hex: string): Buffer {
+  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new CallgateError("USAGE", "tokenSha256 of a client is the SHA-256 of its token, 64 hex digits");
+  return Buffer.from(hex, "hex");
+}
+
+function tokenGuard(tokens: Tokens): Guard {
   return (request, response) => {
-    // Digests have one length, so the comparison takes the same time for every guess.
-    if (timingSafeEqual(sha256(request.headers.authorization ?? ""), expected)) return true;
+    if (tokens.find(request.headers.authorization ?? "") !== undefined) return true;
     response.setHeader("WWW-Authenticate", 'Bearer realm="callgate"');
     refuse(response, 401, "Send the token that was printed at the start as `Authorization: Bearer <token>`");
     return false;

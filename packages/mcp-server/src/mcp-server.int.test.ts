@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket } from "node:net";
@@ -101,6 +102,24 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
       await client.callTool({ name: "query_code", arguments: { code: "return 1" } });
       expect(gate.asked.find(({ method }) => method === "run")?.args[1]).toMatchObject({ principal: { ...ann, agent } });
     }
+  });
+
+  test.skipIf(wire !== "http")("a client acts as the principal of its token, and a session of one is none for another", async () => {
+    const gate = createFakeGate({ run: () => Promise.resolve(completed(1)) });
+    const tokens = ["token of ann, long", "token of bea, long"];
+    const principals = ["ann", "bea"].map((user): Principal => ({ tenant: "acme", user, roles: [user], claims: {} }));
+    const endpoint = await openHttp(gate, { clients: principals.map((principal, index) => ({ tokenSha256: createHash("sha256").update(tokens[index] ?? "").digest("hex"), principal })) });
+    for (const token of [...tokens, endpoint.token]) {
+      const client = newClient(era);
+      const transport = new StreamableHTTPClientTransport(new URL(endpoint.url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+      await client.connect(transport);
+      await client.callTool({ name: "query_code", arguments: { code: "return 1" } });
+      if (transport.sessionId === undefined) continue;
+      const other = await fetch(endpoint.url, { method: "POST", headers: { authorization: `Bearer ${token === tokens[0] ? (tokens[1] ?? "") : (tokens[0] ?? "")}`, "mcp-session-id": transport.sessionId, "content-type": "application/json", accept: "application/json, text/event-stream" }, body: JSON.stringify({ jsonrpc: "2.0", id: 9, method: "tools/list" }) });
+      expect([other.status, await other.text()]).toEqual([404, expect.stringContaining("There is no such session") as string]);
+    }
+    expect(gate.asked.filter(({ method }) => method === "run").map(({ args }) => (args[1] as RunOptions).principal?.user)).toEqual(["ann", "bea", "local"]);
+    expect((await fetch(endpoint.url, { method: "POST", headers: { authorization: "Bearer token of nobody, long" } })).status).toBe(401);
   });
 
   test("code-mode 19: runs programs in their lane, on behalf of the principal and the client", async () => {

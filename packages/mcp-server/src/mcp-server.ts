@@ -59,15 +59,16 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   const closers = new Set<() => Promise<void>>();
   const reportError = (error: unknown): void => onFault("transport", error);
 
-  const createServer = (): Server => createGateServer({ gate, name, version, principal, progressEveryMs, surface: surfaces.get, passThrough, onFault });
+  const createServer = (of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, progressEveryMs, surface: surfaces.get, passThrough, onFault });
   /** For connections that live on and are told about changes. */
-  const createLiveServer = (): Server => {
-    const server = createServer();
+  const createLiveServer = (of: Principal = principal): Server => {
+    const server = createServer(of);
     live.add(server);
     server.onclose = () => live.delete(server);
     return server;
   };
-  const modern = createMcpHandler(createServer, { legacy: "reject", onerror: reportError });
+  // Only the endpoint sets it, after it has checked the token.
+  const modern = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.["principal"] as Principal | undefined), { legacy: "reject", onerror: reportError });
   const stopAnnouncing = announceChanges(gate, (toolsToo) => {
     for (const server of live) announceTo(server, toolsToo).catch(reportError);
     if (toolsToo) modern.notify.toolsChanged();
@@ -78,7 +79,7 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   return {
     serveStdio: (streams = {}) => {
       const stdin = streams.stdin ?? process.stdin;
-      const handle = serveStdio(createLiveServer, { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
+      const handle = serveStdio(() => createLiveServer(), { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
       const closed = new Promise<void>((resolve) => {
         stdin.once("end", resolve);
         stdin.once("close", resolve);
@@ -131,7 +132,7 @@ interface SurfaceCache {
 /** Texts by who asks: what a principal may not call does not exist for it. At most a few kinds of client are around at once. */
 function createSurfaceCache(gate: Gate): SurfaceCache {
   const texts = new Map<string, SurfaceText>();
-  const keyOf = (principal: Principal): string => JSON.stringify([principal.tenant, principal.user, principal.agent ?? ""]);
+  const keyOf = (principal: Principal): string => JSON.stringify([principal.tenant, principal.user, principal.agent ?? "", principal.roles, principal.claims]);
   const get = (principal: Principal): SurfaceText => {
     const key = keyOf(principal);
     const known = texts.get(key);

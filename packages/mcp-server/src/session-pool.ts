@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Principal } from "@callgate/contract";
 import type { Server } from "@modelcontextprotocol/server";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 
 export interface SessionPoolOptions {
-  readonly createServer: () => Server;
+  readonly createServer: (principal: Principal | undefined) => Server;
   readonly maxBodyBytes: number;
   /** A session without a request for this long is forgotten; its client starts a new one. */
   readonly idleMs: number;
@@ -16,12 +17,20 @@ export interface SessionPoolOptions {
 interface Session {
   readonly server: Server;
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** The token it was begun with: no other goes on with it. */
+  readonly ownerId: string;
   usedMs: number;
+}
+
+/** Who sends a request. */
+export interface SessionOwner {
+  readonly id: string;
+  readonly principal: Principal | undefined;
 }
 
 /** Sessions of the older protocol era over HTTP. The newer era has none. */
 export interface SessionPool {
-  handle(request: Request): Promise<Response>;
+  handle(request: Request, owner: SessionOwner | undefined): Promise<Response>;
   readonly size: number;
   close(): Promise<void>;
 }
@@ -41,16 +50,16 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
     const surplus = byUse.slice(0, Math.max(0, sessions.size - options.maxSessions + 1));
     for (const [id] of new Set([...idle, ...surplus])) await end(id);
   };
-  const begin = async (request: Request): Promise<Response> => {
+  const begin = async (request: Request, owner: SessionOwner | undefined): Promise<Response> => {
     await makeRoom();
-    const server = options.createServer();
+    const server = options.createServer(owner?.principal);
     let started = false;
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize: options.maxBodyBytes,
       onsessioninitialized: (id) => {
         started = true;
-        sessions.set(id, { server, transport, usedMs: options.now() });
+        sessions.set(id, { server, transport, ownerId: owner?.id ?? "", usedMs: options.now() });
       },
       onsessionclosed: (id) => end(id),
     });
@@ -65,11 +74,12 @@ export function createSessionPool(options: SessionPoolOptions): SessionPool {
     get size() {
       return sessions.size;
     },
-    handle: async (request) => {
+    handle: async (request, owner) => {
       const id = request.headers.get("mcp-session-id");
-      if (id === null) return request.method === "POST" ? begin(request) : rpcError(400, "The Mcp-Session-Id header is missing");
+      if (id === null) return request.method === "POST" ? begin(request, owner) : rpcError(400, "The Mcp-Session-Id header is missing");
       const session = sessions.get(id);
-      if (session === undefined) return rpcError(404, "There is no such session; start a new one");
+      // That of another client is none.
+      if (session === undefined || session.ownerId !== (owner?.id ?? "")) return rpcError(404, "There is no such session; start a new one");
       session.usedMs = options.now();
       return session.transport.handleRequest(request);
     },

@@ -183,6 +183,31 @@ export const configSchema = z.strictObject({
   principal: principal.optional().describe("On whose behalf calls are made. Default: the user of this machine"),
   profiles: z.record(z.string(), principal).optional().describe("Principals by name, for --profile and CALLGATE_PROFILE. What one leaves out is as principal says"),
   profile: z.string().optional().describe("The profile that is taken where none is named"),
+  mcp: z
+    .strictObject({
+      clients: z
+        .array(
+          z
+            .strictObject({
+              profile: z.string().min(1).describe("Of profiles: on whose behalf the client acts"),
+              token: z
+                .string()
+                .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ANN_TOKEN: a secret does not belong into this file")
+                .optional()
+                .describe("A reference to the token it sends"),
+              tokenSha256: z
+                .string()
+                .regex(/^[0-9a-fA-F]{64}$/, "must be the SHA-256 of the token, 64 hex digits")
+                .optional()
+                .describe("SHA-256 of the token it sends"),
+            })
+            .refine((client) => (client.token === undefined) !== (client.tokenSha256 === undefined), { error: "needs either token or tokenSha256" }),
+        )
+        .optional()
+        .describe("Clients of callgate mcp --http with a token of their own"),
+    })
+    .optional()
+    .describe("The server that callgate mcp starts"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),

@@ -4,12 +4,14 @@ import { version } from "../../version.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { httpClients } from "../http-clients.ts";
 import { visible } from "../terminal.ts";
 
 const defaultPort = 7423;
 
 /** `callgate mcp [--http [PORT]]` */
 export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string }, context: CommandContext): Promise<ExitCode> {
+  const clients = options.http === undefined ? [] : httpClients(await context.configuration(), process.env);
   return await context.withGate(
     async (gate, view) => {
       // Standard output belongs to the protocol, and nobody watches standard error of a server.
@@ -29,7 +31,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
           return exitCodes.ok;
         }
         const token = options.token ?? process.env["CALLGATE_MCP_TOKEN"];
-        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, ...(token === undefined ? {} : { token }) });
+        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, clients, ...(token === undefined ? {} : { token }) });
         terminal.err(`MCP at ${endpoint.url}\n${token === undefined ? `Authorization: Bearer ${endpoint.token}\n` : ""}`);
         await interrupted;
         return exitCodes.ok;
