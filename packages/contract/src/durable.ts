@@ -32,6 +32,8 @@ export interface Suspension {
   readonly waits: readonly RunWait[];
   /** Earliest time, in milliseconds since the epoch, at which a wait ends without a signal. Absent: none does. */
   readonly wakeAtMs?: number;
+  /** Why the run did not go on when somebody tried; what it waits for may be there already. Not for secrets: it stays readable after an erase. */
+  readonly reason?: string;
 }
 
 /** Something said to a run from outside. Kept by the journal; the first of its kind and key counts. */

@@ -109,7 +109,7 @@ export type JournalEntry =
   /** A tool said that the work of the call goes on without it. */
   | { readonly kind: "call-backgrounded"; readonly atMs: number; readonly seq: number; readonly token: JsonValue; readonly pollAfterMs?: number; readonly untilMs: number }
   /** The guest was torn down; nothing is held. */
-  | { readonly kind: "suspended"; readonly atMs: number; readonly waits: readonly RunWait[] }
+  | { readonly kind: "suspended"; readonly atMs: number; readonly waits: readonly RunWait[]; readonly reason?: string }
   /**
    * The run ends, though its program would go on: whoever drives it from here on undoes and ends it, and executes nothing.
    * Without `status` somebody cancelled it while it was suspended; else it had ended so, and what it did was to be undone.
@@ -208,7 +208,8 @@ export interface Journal {
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   /**
    * Of several at once exactly one gets the run. The oldest that is due comes first; `undoing` only where no run is named.
-   * Undefined: none can go on.
+   * Undefined: none can go on. A run that is sealed under another master key is not taken: JOURNAL_KEY_LOST where it is
+   * named, as of `claimEnded` and `signal`.
    */
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
   /**

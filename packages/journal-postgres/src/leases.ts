@@ -44,7 +44,7 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
         const { runId, epoch } = lease;
         if ((await database.query("lazy", renewRun, [runId, epoch, time.given(), leaseMs])).length === 0) throw await whyLost(database.read, lease);
       }),
-    suspend: (lease, { atMs, waits, wakeAtMs }) =>
+    suspend: (lease, { atMs, waits, wakeAtMs, reason }) =>
       writes.after(lease.runId, async () => {
         const { runId } = lease;
         writes.forget(runId);
@@ -56,7 +56,7 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
           const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
           await query(suspendRun, [runId, JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, isAnswered(waits, await saidTo(query, runId)), time.given()]);
           const state = { tenant: String(row["tenant"]), userId: String(row["user_id"]), key, next: Number(row["next_position"]) };
-          await query(appendEntries, appendValues(lease, state, [prepareEntry({ kind: "suspended", atMs, waits })]));
+          await query(appendEntries, appendValues(lease, state, [prepareEntry({ kind: "suspended", atMs, waits, ...(reason === undefined ? {} : { reason }) })]));
         });
       }),
   };

@@ -46,7 +46,7 @@ async function storeOf({ name, url }: { readonly name: string; readonly url: str
   const database = await openDatabase({ url, connections: 1 });
   return {
     blobs: createPostgresBlobs(database),
-    open: (clock) => openJournal(url, clock),
+    open: (clock, keyByte) => openJournal(url, clock, keyByte),
     bytes: () => bytesOf(url),
     async copy() {
       const copied = await freshDatabase();

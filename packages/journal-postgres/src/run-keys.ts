@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createSealedBox } from "@callgate/runtime/journal-parts";
+import { createSealedBox, keyLostError } from "@callgate/runtime/journal-parts";
 import type { MasterKey, RunKey } from "@callgate/runtime/journal-parts";
-import type { SqlRow } from "./database.ts";
+import type { Database, SqlRow } from "./database.ts";
 
 export interface NewKey {
   readonly masterId: string;
@@ -19,4 +19,10 @@ export function openRunKey(masterKey: MasterKey, runId: string, row: SqlRow | un
   if (row === undefined || row["wrapped"] === null || row["wrapped"] === undefined) return { kind: "erased" };
   const bytes = masterKey.box.open(row["wrapped"] as Uint8Array, runId);
   return bytes === undefined ? { kind: "lost", masterId: String(row["master_id"]) } : { kind: "box", box: createSealedBox(bytes) };
+}
+
+/** Errors: JOURNAL_KEY_LOST when the run has a key and it cannot be unwrapped here. */
+export async function mustOpenRunKey({ database, masterKey }: { readonly database: Pick<Database, "read">; readonly masterKey: MasterKey }, runId: string): Promise<void> {
+  const key = openRunKey(masterKey, runId, (await database.read("select master_id, wrapped from callgate.run_keys where run_id = $1", [runId]))[0]);
+  if (key.kind === "lost") throw keyLostError(runId, key.masterId);
 }

@@ -1,6 +1,5 @@
-import { CallgateError } from "@callgate/contract";
 import type { Digest, JournalEntry, RunSignal, WireValue } from "@callgate/contract";
-import { blobPlace, damagedError, joinEntry, joinSignal, openPayload, payloadPlace, signalPlace } from "@callgate/runtime/journal-parts";
+import { blobPlace, damagedError, joinEntry, joinSignal, keyLostError, openPayload, payloadPlace, signalPlace } from "@callgate/runtime/journal-parts";
 import type { Payload, RunKey } from "@callgate/runtime/journal-parts";
 import type { SqlRow } from "./database.ts";
 import type { ReadSeams } from "./read-seams.ts";
@@ -25,11 +24,7 @@ export function createSealedRows({ database, masterKey, blobs }: Pick<ReadSeams,
   async function readKey(runId: string, isNeeded: boolean): Promise<RunKey> {
     const key = openRunKey(masterKey, runId, (await database.read("select master_id, wrapped from callgate.run_keys where run_id = $1", [runId]))[0]);
     if (key.kind !== "lost" || !isNeeded) return key;
-    throw new CallgateError(
-      "JOURNAL_KEY_LOST",
-      `Cannot read the clear values of run ${runId}: they are sealed under the journal key ${key.masterId}, and this process has another one. All machines of a journal need the same key file; summaries stay readable without it`,
-      { details: { runId, masterId: key.masterId } },
-    );
+    throw keyLostError(runId, key.masterId);
   }
 
   async function readValue(value: Payload["value"], { tenant, runId, key }: RowScope): Promise<WireValue | undefined> {

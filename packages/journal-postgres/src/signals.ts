@@ -1,5 +1,5 @@
 import type { RunSignal, RunWait } from "@callgate/contract";
-import { isAnswered, notFoundError, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn } from "@callgate/runtime/journal-parts";
+import { isAnswered, keyLostError, notFoundError, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn } from "@callgate/runtime/journal-parts";
 import type { SignalName } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
@@ -25,8 +25,10 @@ export function createSignals(seams: RunWriteSeams): Signals {
       const { tenant, runId } = place;
       const [found] = await database.read(selectRun, [tenant, runId]);
       if (found === undefined) throw notFoundError(runId);
+      const sealedUnder = openRunKey(masterKey, runId, found);
+      if (sealedUnder.kind === "lost") throw keyLostError(runId, sealedUnder.masterId);
       const split = splitSignal(signal);
-      const stored = await storePayload(seams, { runId, tenant, key: openRunKey(masterKey, runId, found) }, split);
+      const stored = await storePayload(seams, { runId, tenant, key: sealedUnder }, split);
       return await database.transact("full", async (query) => {
         const [run] = await query(`${selectRun} for update of r`, [tenant, runId]);
         if (run === undefined) throw notFoundError(runId);

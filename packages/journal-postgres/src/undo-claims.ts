@@ -2,10 +2,12 @@ import type { EndedClaim, RunHolder, RunLease } from "@callgate/contract";
 import { interruptedFinish, notFoundError, undoStanding } from "@callgate/runtime/journal-parts";
 import type { Query } from "./database.ts";
 import { whyLost } from "./leases.ts";
+import { mustOpenRunKey } from "./run-keys.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 
 /** Who undoes what an ended run did. */
 export interface UndoClaims {
+  /** Errors: RUN_NOT_FOUND, JOURNAL_KEY_LOST. */
   claim(run: { readonly tenant: string; readonly runId: string }, leaseMs: number): Promise<Exclude<EndedClaim, { readonly kind: "claimed" }> | { readonly kind: "claimed"; readonly lease: RunLease }>;
   /** Errors: RUN_NOT_FOUND, RUN_FENCED. */
   release(lease: RunLease): Promise<void>;
@@ -22,7 +24,7 @@ where run_id = $1 returning epoch`;
 
 const releaseRun = "update callgate.runs set undoing = false, lease_until_ms = null where run_id = $1 and epoch = $2 and undoing returning 1";
 
-export function createUndoClaims({ database, owners, time }: RunWriteSeams, writes: RunWrites): UndoClaims {
+export function createUndoClaims({ database, masterKey, owners, time }: RunWriteSeams, writes: RunWrites): UndoClaims {
   async function holderOf(query: Query, ownerId: string, untilMs: number): Promise<RunHolder> {
     const [row] = await query("select machine, pid from callgate.owners where owner_id = $1", [ownerId]);
     return { pid: Number(row?.["pid"]), isHere: row?.["machine"] === owners.machine, untilMs };
@@ -30,6 +32,7 @@ export function createUndoClaims({ database, owners, time }: RunWriteSeams, writ
 
   return {
     async claim({ tenant, runId }, leaseMs) {
+      await mustOpenRunKey({ database, masterKey }, runId);
       const dead = await owners.dead();
       await owners.register();
       return await database.transact("full", async (query) => {

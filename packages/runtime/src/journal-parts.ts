@@ -9,7 +9,7 @@ export { eraseWait, joinEntry } from "./journal/entry-codec.ts";
 export { defaultMaxKeyAgeMs, holderOf, recordedEffect, settledEffect } from "./journal/effects.ts";
 export type { EffectHolder } from "./journal/effects.ts";
 export type { PreparedEntry } from "./journal/entry-rows.ts";
-export { fencedError, givenUpError, notFoundError } from "./journal/fence.ts";
+export { fencedError, givenUpError, keyLostError, notFoundError } from "./journal/fence.ts";
 export { createHeldLeases, defaultLeaseMs } from "./journal/held-leases.ts";
 export type { HeldLeases } from "./journal/held-leases.ts";
 export { createHousekeeper } from "./journal/housekeeper.ts";

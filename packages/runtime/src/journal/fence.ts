@@ -11,6 +11,15 @@ export function givenUpError({ runId, epoch }: RunLease, status: string): Callga
   return new CallgateError("RUN_FENCED", `Run ${runId} is ${status}: its owner gave it up, so nothing was written. Claim it to go on with it`, { details: { runId, epoch, status } });
 }
 
+/** The values of a run are sealed under another master key than the one this process has. */
+export function keyLostError(runId: string, masterId: string): CallgateError {
+  return new CallgateError(
+    "JOURNAL_KEY_LOST",
+    `Run ${runId} is sealed under the journal key ${masterId}, and this process has another one: its clear values cannot be read here, and it is left to a process that can. All processes of a journal need the same key file: restore it from a backup, or copy it from where the run began. Summaries stay readable without it`,
+    { details: { runId, masterId } },
+  );
+}
+
 export function notFoundError(runId: string): CallgateError {
   return new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
 }

@@ -20,7 +20,7 @@ export interface Leases {
   /** As `renew`, without an error: whether the run is still ours. */
   keep(lease: RunLease, untilMs: number): boolean;
   suspend(lease: RunLease, suspension: Suspension): void;
-  /** Whether a claim would find a run; takes no lock. */
+  /** Whether a claim would find a run; takes no lock. Errors, of it and of `claim`: JOURNAL_KEY_LOST of a run that is named. */
   canClaim(options: ClaimOptions): boolean;
   claim(options: ClaimOptions): Omit<ClaimedRun, "run"> & { readonly tenant: string } | undefined;
 }
@@ -33,10 +33,11 @@ export interface LeaseSeams {
   readonly now: () => number;
 }
 
-// Only a program can go on after its process was lost; whatever was suspended was meant to go on.
+// Only a program can go on after its process was lost; whatever was suspended was meant to go on. A run that is sealed
+// under another master key is left to who can read it.
 const claimable = `
   select run_id, tenant, status, epoch from runs
-  where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and (
+  where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and coalesce(master_id = :masterId, true) and (
     (status = 'suspended' and (:runId is not null or due_at_ms <= :now))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
     or (undoing = 1 and :runId is null and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
@@ -60,7 +61,8 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
   }
 
   function find({ runId, tenant }: ClaimOptions): Row | undefined {
-    return selectClaimable.get({ runId: runId ?? null, tenant: tenant ?? null, now: now(), dead: JSON.stringify(owners.dead()) });
+    if (runId !== undefined) keys.mustOpen(runId);
+    return selectClaimable.get({ runId: runId ?? null, tenant: tenant ?? null, masterId: keys.masterId, now: now(), dead: JSON.stringify(owners.dead()) });
   }
 
   const keep = (lease: RunLease, untilMs: number): boolean => renew.run(untilMs, lease.runId, lease.epoch).changes > 0;
@@ -70,14 +72,14 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
     renew(lease, untilMs) {
       if (!keep(lease, untilMs)) throw lost(lease);
     },
-    suspend(lease, { atMs, waits, wakeAtMs }) {
+    suspend(lease, { atMs, waits, wakeAtMs, reason }) {
       const { runId, epoch } = lease;
       const dueAtMs = isAnswered(waits, signals.said(runId)) ? now() : wakeAtMs;
       const key = keys.find(runId);
       const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
       const { changes } = suspend.run(JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, dueAtMs ?? null, runId, epoch);
       if (changes === 0) throw lost(lease);
-      writer.append(lease, [prepareEntry({ kind: "suspended", atMs, waits })]);
+      writer.append(lease, [prepareEntry({ kind: "suspended", atMs, waits, ...(reason === undefined ? {} : { reason }) })]);
     },
     canClaim: (options) => find(options) !== undefined,
     claim(options) {

@@ -32,7 +32,7 @@ describe("createEntryReader", () => {
     await first.close();
 
     const second = await store.open(2);
-    await expect(second.readEntries("acme", "r1", { clear: true })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST", message: expect.stringContaining("Restore the key file") });
+    await expect(second.readEntries("acme", "r1", { clear: true })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST", message: expect.stringContaining("need the same key file") });
     await expect(second.readResult("acme", "r1", 1)).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST" });
     expect(await second.readEntries("acme", "r1")).toMatchObject([{ kind: "call-issued", tool: "crm.update", args: { summary: "summary" } }, { kind: "console", entries: [{ text: "[erased]" }] }, { kind: "result" }]);
     expect(await second.readRun("acme", "r1")).toMatchObject({ status: "completed", callCount: 1, programText: undefined });

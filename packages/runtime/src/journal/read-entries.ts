@@ -7,6 +7,7 @@ import { joinEntry } from "./entry-codec.ts";
 import { readRow } from "./entry-rows.ts";
 import type { StoredEntry } from "./entry-rows.ts";
 import { createEntrySelects } from "./entry-selects.ts";
+import { keyLostError } from "./fence.ts";
 import { blobPlace, openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
@@ -117,11 +118,7 @@ async function readValue(value: Payload["value"], blobs: Blobs, { tenant, runId,
 function clearKey(keys: RunKeys, runId: string): RunKey {
   const key = keys.find(runId);
   if (key.kind !== "lost") return key;
-  throw new CallgateError(
-    "JOURNAL_KEY_LOST",
-    `Cannot read the clear values of run ${runId}: they are sealed under the journal key ${key.masterId}, and the key file now holds another one. Restore the key file from a backup; summaries stay readable without it`,
-    { details: { runId, masterId: key.masterId } },
-  );
+  throw keyLostError(runId, key.masterId);
 }
 
 export function damagedError(runId: string): CallgateError {

@@ -171,6 +171,7 @@ function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "watch"
     async signal(run, signal) {
       assertSignalNames(signal);
       if (seams.runs.readRun(run.tenant, run.runId) === undefined) throw notFoundError(run.runId);
+      seams.keys.mustOpen(run.runId);
       const split = splitSignal(signal);
       const key = seams.keys.find(run.runId);
       const stored = await storePayload(seams, { ...run, key }, split);

@@ -5,6 +5,7 @@ import type { MasterKey } from "../secrets/master-key.ts";
 import { createSealedBox } from "../secrets/sealed-box.ts";
 import type { SealedBox } from "../secrets/sealed-box.ts";
 import type { Row } from "./columns.ts";
+import { keyLostError } from "./fence.ts";
 
 /** `lost`: there is a key, wrapped by a master key we do not have. `erased`: there is none. */
 export type RunKey = { readonly kind: "box"; readonly box: SealedBox } | { readonly kind: "lost"; readonly masterId: string } | { readonly kind: "erased" };
@@ -23,6 +24,10 @@ export interface RunKeys {
   /** The key in a row of `runs` that was just read. */
   inRow(runId: string, row: Row): RunKey;
   remove(runId: string): void;
+  /** Names the key that wraps those of new runs. */
+  readonly masterId: string;
+  /** Errors: JOURNAL_KEY_LOST when there is a key and it cannot be unwrapped here. */
+  mustOpen(runId: string): void;
 }
 
 /** Runs under way at once are far fewer; beyond it a key is unwrapped again. */
@@ -45,17 +50,24 @@ export function createRunKeys(database: DatabaseSync, masterKey: MasterKey): Run
     return { kind: "box", box };
   }
 
+  const find = (runId: string): RunKey => {
+    // The row is read each time: another process may have erased the run.
+    const row = select.get(runId);
+    return row === undefined ? { kind: "erased" } : inRow(runId, row);
+  };
+
   return {
+    masterId: masterKey.id,
+    find,
+    mustOpen(runId) {
+      const key = find(runId);
+      if (key.kind === "lost") throw keyLostError(runId, key.masterId);
+    },
     create(runId) {
       const key = randomBytes(32);
       const box = createSealedBox(key);
       cache.set(runId, box);
       return { box, masterId: masterKey.id, wrapped: masterKey.box.seal(key, runId) };
-    },
-    find(runId) {
-      // The row is read each time: another process may have erased the run.
-      const row = select.get(runId);
-      return row === undefined ? { kind: "erased" } : inRow(runId, row);
     },
     inRow,
     remove(runId) {

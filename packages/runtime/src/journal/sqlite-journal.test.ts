@@ -15,7 +15,7 @@ function storeIn(folder: string): JournalStore {
   const blobs = createFileBlobs({ folder: join(folder, "blobs") });
   return {
     blobs,
-    open: (clock) => openJournal(folder, {}, clock),
+    open: (clock, keyByte) => openJournal(folder, {}, clock, keyByte),
     async bytes() {
       const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile() && !entry.name.endsWith("-shm"));
       return Buffer.concat(await Promise.all(names.map((entry) => readFile(join(entry.parentPath, entry.name)))));

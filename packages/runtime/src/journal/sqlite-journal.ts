@@ -76,7 +76,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const [signals, effects, budgets] = [createSignals(database, { keys, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets };
   const leases = createLeases(database, { writer, keys, owners, signals, now });
-  const undoClaims = createUndoClaims(database, { writer, owners, now });
+  const undoClaims = createUndoClaims(database, { keys, writer, owners, now });
   const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;

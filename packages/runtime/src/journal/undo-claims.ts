@@ -5,22 +5,25 @@ import type { Row } from "./columns.ts";
 import { fencedError, givenUpError, notFoundError } from "./fence.ts";
 import type { Owners } from "./owners.ts";
 import { interruptedFinish } from "./run-record.ts";
+import type { RunKeys } from "./run-keys.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /** Who undoes what an ended run did. Methods belong inside a transaction. */
 export interface UndoClaims {
+  /** Errors: RUN_NOT_FOUND, JOURNAL_KEY_LOST. */
   claim(run: { readonly tenant: string; readonly runId: string }, leaseMs: number): Exclude<EndedClaim, { readonly kind: "claimed" }> | { readonly kind: "claimed"; readonly lease: RunLease };
   /** Errors: RUN_NOT_FOUND, RUN_FENCED. */
   release(lease: RunLease): void;
 }
 
 export interface UndoClaimSeams {
+  readonly keys: RunKeys;
   readonly writer: RunWriter;
   readonly owners: Owners;
   readonly now: () => number;
 }
 
-export function createUndoClaims(database: DatabaseSync, { writer, owners, now }: UndoClaimSeams): UndoClaims {
+export function createUndoClaims(database: DatabaseSync, { keys, writer, owners, now }: UndoClaimSeams): UndoClaims {
   const select = database.prepare("select status, kind, epoch, owner, undoing, lease_until_ms from runs where tenant = ? and run_id = ?");
   const take = database.prepare(`
     update runs set undoing = 1, owner = :owner, lease_until_ms = :until, epoch = epoch + 1,
@@ -33,6 +36,7 @@ export function createUndoClaims(database: DatabaseSync, { writer, owners, now }
     claim({ tenant, runId }, leaseMs) {
       const row = select.get(tenant, runId);
       if (row === undefined) throw notFoundError(runId);
+      keys.mustOpen(runId);
       const standing = undoStanding(row, { dead: owners.dead(), nowMs: now() });
       if (standing === "open") return { kind: "open" };
       if (standing === "held") return { kind: "held", holder: { ...owners.place(textColumn(row, "owner")), untilMs: Number(row["lease_until_ms"]) } };

@@ -141,6 +141,26 @@ describe("runs.resume", () => {
     expect(done).toHaveLength(1);
   });
 
+  test("whatever keeps a resumer from going on, the run is given back as it was, with the reason, and goes on later", async () => {
+    const { open, journal, entries } = world();
+    const first = await open();
+    const { runId } = await first.run("return await waitFor('go')");
+    const before = journal.runs.get(runId)?.waits;
+    const readEntries = journal.readEntries.bind(journal);
+    for (const code of ["JOURNAL_CORRUPT", "JOURNAL_UNAVAILABLE"] as const) {
+      journal.readEntries = async (tenant, id, options) => {
+        if (options?.clear === true) throw new CallgateError(code, "cannot be read here");
+        return await readEntries(tenant, id, options);
+      };
+      await expect(first.runs.resume(runId)).rejects.toMatchObject({ code });
+      expect(journal.runs.get(runId)).toMatchObject({ status: "suspended", waits: before });
+      expect(entries(runId).at(-1)).toMatchObject({ kind: "suspended", reason: "cannot be read here" });
+    }
+    journal.readEntries = readEntries;
+    await first.runs.signal(runId, { name: "go", payload: 1 });
+    expect(await first.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: 1 } });
+  });
+
   test("an approval is refused when the policy has changed since it was asked", async () => {
     const { open, done } = world();
     const first = await open();

@@ -90,28 +90,43 @@ export function createResumer(options: ResumerOptions): Resumer {
     const { signal, suspendAfterMs, leave } = resuming;
     const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
+    // Whatever keeps it from going on, the run is given back as it was.
+    const goOnNow = await look(claimed, { scope, request, acceptChanges: resuming.acceptChanges }).catch((fault: unknown) => leaveWaiting(scope, run, fault));
+    return await goOnNow();
+  }
+
+  /** What is to become of a run, from its record. Errors where it cannot go on now; nothing was done by then. */
+  async function look(claimed: OpenClaim, { scope, request, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
+    const { run } = claimed;
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
-    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return await giveUp(scope, { ...claimed, entries, undoes: false, recorded }, `its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`);
+    const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
+    if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);
     if (entries.some(({ kind }) => kind === "cancelling")) {
-      tellResumed(scope, claimed, []);
-      return await options.goOnCancelling(claimed);
+      return async () => {
+        tellResumed(scope, claimed, []);
+        return await options.goOnCancelling(claimed);
+      };
     }
     if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
-      tellResumed(scope, claimed, []);
-      return await runner.restart(scope, request, earlierReview(entries, signals));
+      return async () => {
+        tellResumed(scope, claimed, []);
+        return await runner.restart(scope, request, earlierReview(entries, signals));
+      };
     }
     const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
-    if (typeof known === "string") return await giveUp(scope, { ...claimed, entries, undoes: true, recorded }, known);
+    if (typeof known === "string") return end(known);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
-    if (!driver.replayable) return await giveUp(scope, { ...claimed, entries, undoes: true, recorded }, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+    if (!driver.replayable) return end(`the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
-    if (changes.away.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, awayError(run, changes.away));
-    if (changes.tools.length > 0 && !resuming.acceptChanges) return await leaveWaiting(scope, { run, entries }, changedError(run, changes.tools));
-    tellResumed(scope, claimed, [...changes.tools, ...changes.away.map(({ namespace }) => `the source ${namespace} cannot be reached`), ...changes.others]);
-    const whole = await readAgain(scope, entries, signal).catch((fault: unknown) => leaveWaiting(scope, { run, entries }, fault));
-    const point = whole === entries ? known : readResumePoint(run, whole, signals);
-    for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
-    return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
+    if (changes.away.length > 0 && !acceptChanges) throw awayError(run, changes.away);
+    if (changes.tools.length > 0 && !acceptChanges) throw changedError(run, changes.tools);
+    return async () => {
+      tellResumed(scope, claimed, [...changes.tools, ...changes.away.map(({ namespace }) => `the source ${namespace} cannot be reached`), ...changes.others]);
+      const whole = await readAgain(scope, entries, request.signal).catch((fault: unknown) => leaveWaiting(scope, run, fault));
+      const point = whole === entries ? known : readResumePoint(run, whole, signals);
+      for (const { tool, argsDigest, reason } of refusalsOf(entries)) seams.broker.remember({ runId: run.runId, tool, argsDigest }, reason);
+      return await runner.resume({ ...scope, resultsBefore: point.results }, request, { driver, point });
+    };
   }
 
   return { resume, drive, recorded };
@@ -137,14 +152,15 @@ interface GivenUp extends OpenClaim {
   readonly undoes: boolean;
 }
 
-/** Nothing is performed. The run waits for what it waited for, and is looked at again later. */
-async function leaveWaiting({ seams: { journal, clock }, log }: RunScope, { run, entries }: Pick<GivenUp, "run" | "entries">, why: unknown): Promise<never> {
-  const signals = await journal.readSignals(run.principal.tenant, run.runId);
+/** Nothing is performed. The run waits for what it waited for, says why it did not go on, and is looked at again later. */
+async function leaveWaiting({ seams: { journal, clock, redactor }, log }: RunScope, run: RunRecord, why: unknown): Promise<never> {
+  const { runId, principal: { tenant } } = run;
+  const [entries, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId)]);
   const said = signals.map(signalName);
   // A run that was claimed waits for nothing; what it waited for is in its record.
   const waited = entries.findLast((entry) => entry.kind === "suspended")?.waits ?? [];
   const waits = waited.filter((wait) => !isAnswered([wait], said));
-  await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs });
+  await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs, reason: redactor.text(why instanceof Error ? why.message : String(why)) });
   throw why;
 }
 

@@ -53,6 +53,27 @@ export function leaseSuite(seams: DurableSeams): void {
     expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
   });
 
+  test("a user with another master key takes none of the runs it could not read, waiting or lost, says so of one it names, and leaves it as it was", async () => {
+    const { clock, store, first, lease } = await twoOwners(seams);
+    const stranger = await seams.openAgain(store, clock, 9);
+    const waits = [approvalWait("apr_1", "sends money")];
+    await first.suspend(lease, { atMs: START_MS, waits, wakeAtMs: START_MS });
+    const lost = await first.begin(sampleRun("r2"), { leaseMs: LEASE_MS });
+    const undone = await first.begin(sampleRun("r3"), { leaseMs: LEASE_MS });
+    await first.finish(undone, sampleFinish());
+    clock.set(START_MS + 2 * LEASE_MS);
+    expect(await stranger.claim({ leaseMs: LEASE_MS })).toBeUndefined();
+    for (const runId of ["r1", "r2"]) await expect(stranger.claim({ leaseMs: LEASE_MS, runId })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST", message: expect.stringContaining("another") as string });
+    await expect(stranger.claimEnded("acme", "r3", { leaseMs: LEASE_MS })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST" });
+    await expect(stranger.signal("acme", "r1", approval("apr_1"))).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST" });
+    expect(await first.readRun("acme", "r1")).toMatchObject({ status: "suspended", epoch: 1, waits });
+    expect([await first.readSignals("acme", "r1"), (await first.readRun("acme", "r2"))?.epoch, (await first.readRun("acme", "r3"))?.epoch]).toEqual([[], lost.epoch, undone.epoch]);
+    expect(await first.claim({ leaseMs: LEASE_MS, runId: "r1" })).toMatchObject({ reason: "due" });
+    const own = await stranger.begin(sampleRun("r4"), { leaseMs: LEASE_MS });
+    await stranger.suspend(own, { atMs: START_MS, waits: [], wakeAtMs: START_MS });
+    expect(await stranger.claim({ leaseMs: LEASE_MS })).toMatchObject({ lease: { runId: "r4" } });
+  });
+
   test("an owner that lost its run writes nothing: append, finish, suspend, renew, reserve", async () => {
     const { clock, first, second, lease } = await twoOwners(seams);
     await first.append(lease, [issued(0)], "full");

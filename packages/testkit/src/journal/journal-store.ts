@@ -3,8 +3,11 @@ import type { ChildOpening } from "./journal-process.ts";
 
 /** One store, empty at first. The suite opens it as often as it likes. */
 export interface JournalStore {
-  /** Opens the journal once more on the same store, as another user of it would. `clock` is then its time. The suite closes it. */
-  open(clock?: Clock): Promise<Journal>;
+  /**
+   * Opens the journal once more on the same store, as another user of it would. `clock` is then its time; `keyByte` makes
+   * its master key another one than usual. The suite closes it.
+   */
+  open(clock?: Clock, keyByte?: number): Promise<Journal>;
   readonly blobs: Blobs;
   /** Every byte that is kept, files and blobs together, to search for what must not be readable there. */
   bytes(): Promise<Buffer>;

@@ -26,8 +26,8 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     return { store, journal: await openAgain(store, clock) };
   }
 
-  async function openAgain(store: JournalStore, clock?: Clock): Promise<Journal> {
-    const journal = await store.open(clock);
+  async function openAgain(store: JournalStore, clock?: Clock, keyByte?: number): Promise<Journal> {
+    const journal = await store.open(clock, keyByte);
     journals.push(journal);
     return journal;
   }

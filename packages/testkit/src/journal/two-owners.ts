@@ -10,7 +10,7 @@ export const LEASE_MS = 30_000;
 /** How a suite gets a store and journals on it. All are closed after the test. */
 export interface DurableSeams {
   readonly setUp: (clock?: Clock) => Promise<{ store: JournalStore; journal: Journal }>;
-  readonly openAgain: (store: JournalStore, clock?: Clock) => Promise<Journal>;
+  readonly openAgain: (store: JournalStore, clock?: Clock, keyByte?: number) => Promise<Journal>;
 }
 
 /** Two users of one store whose time is set by hand, and a run of the first. */

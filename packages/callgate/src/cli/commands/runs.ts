@@ -134,7 +134,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "call-backgrounded":
       return [`${at} #${entry.seq} its work goes on in the background`];
     case "suspended":
-      return [`${at} suspended; waits for ${visible(entry.waits.map((wait) => `${wait.kind} (${ofRun(wait.seq)})`).join(", "))}`];
+      return suspendedLines(entry).map((text) => `${at} ${text}`);
     case "cancelling":
       return [entry.status === undefined ? `${at} cancelled while it was suspended` : `${at} ended (${entry.status}); what it did is undone`];
     case "resumed":
@@ -142,6 +142,15 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "delivered":
       return [];
   }
+}
+
+/** What a run waits for, and why it did not go on when somebody tried. */
+function suspendedLines({ waits, reason }: Extract<JournalEntry, { readonly kind: "suspended" }>): readonly string[] {
+  const waiting = waits.map((wait) => `${wait.kind} (${ofRun(wait.seq)})`).join(", ");
+  return [
+    ...(reason === undefined ? [] : [`did not go on: ${visible(reason)}`]),
+    ...(waits.length > 0 ? [`suspended; waits for ${visible(waiting)}`] : [reason === undefined ? "suspended; anybody may go on with it" : "suspended; it is looked at again by itself"]),
+  ];
 }
 
 /** A call by its number; what is asked before the first one is about the program. */
