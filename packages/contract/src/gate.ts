@@ -309,7 +309,7 @@ export interface Gate {
     resume(runId: string, options?: ResumeOptions): Promise<RunResult>;
     /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. */
     signal(runId: string, event: { readonly name: string; readonly payload?: unknown; readonly id?: string }, options?: Caller): Promise<{ readonly known: boolean }>;
-    /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. Errors: SIGNAL_REFUSED. */
+    /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. The first answer counts. Errors: SIGNAL_REFUSED, also for another answer than the first. */
     resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Caller): Promise<void>;
     /** Tells how a background job ended. */
     complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Caller): Promise<{ readonly known: boolean }>;

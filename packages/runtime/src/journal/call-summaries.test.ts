@@ -12,6 +12,7 @@ import { createSqliteJournal } from "./sqlite-journal.ts";
 
 const decided = (seq: number, decision: "allow" | "ask" | "deny"): JournalEntry => ({ kind: "call-decided", atMs: 1, seq, decision, ruleId: "r" });
 const late = (seq: number, effectStatus: "done" | "none"): JournalEntry => ({ kind: "call-late", atMs: 1, seq, effectStatus });
+const resolved = (seq: number, effectStatus: "done" | "none"): JournalEntry => ({ kind: "call-resolved", atMs: 1, seq, effectStatus, how: "person", by: "carol" });
 
 const entries: readonly JournalEntry[] = [
   issued(0),
@@ -32,6 +33,18 @@ const entries: readonly JournalEntry[] = [
   ended(6, { outcome: "timed_out", effectStatus: "unknown" }),
   late(6, "done"),
   issued(7),
+  // In doubt when its process was lost, said not to have happened, performed then.
+  issued(8),
+  decided(8, "allow"),
+  resolved(8, "none"),
+  decided(8, "allow"),
+  ended(8),
+  // Came late, and a person knew better.
+  issued(9),
+  decided(9, "allow"),
+  ended(9, { outcome: "timed_out", effectStatus: "unknown" }),
+  late(9, "none"),
+  resolved(9, "done"),
 ];
 
 describe("callSummaries", () => {
@@ -46,11 +59,13 @@ describe("callSummaries", () => {
       ["c5", "failed", "none", "RUN_INTERRUPTED"],
       ["c6", "timed_out", "done", undefined],
       ["c7", "failed", "unknown", "RUN_INTERRUPTED"],
+      ["c8", "ok", "done", undefined],
+      ["c9", "timed_out", "done", undefined],
     ]);
   });
 
   test("leaves calls that are under way out of a running run", () => {
-    expect(callSummaries(entries, "running").map((call) => call.id)).toEqual(["c0", "c6"]);
+    expect(callSummaries(entries, "running").map((call) => call.id)).toEqual(["c0", "c6", "c8", "c9"]);
   });
 
   test("says what the view `calls` of the SQLite file says", async () => {

@@ -6,14 +6,14 @@ interface OpenCall {
   readonly issued: Entry<"call-issued">;
   decision?: Entry<"call-decided">["decision"];
   ended?: Entry<"call-ended">;
-  late?: Entry<"call-late">;
-  resolved?: Entry<"call-resolved">;
+  /** The last that is known of it, whoever said so. */
+  effectStatus?: EffectStatus;
 }
 
 /**
  * The calls of a run as its entries tell them, in issue order. The view `calls` of the SQLite journal says the same.
  *
- * A late result settles the effect, and a resolution does. A call without a recorded end is left out while the run is
+ * A late result settles the effect, and a resolution does; the last entry counts. A call without a recorded end is left out while the run is
  * running or suspended; afterwards it
  * reads as `failed` with RUN_INTERRUPTED, and its effect is `unknown` unless it was a read or was never let through.
  */
@@ -25,15 +25,14 @@ export function callSummaries(entries: readonly JournalEntry[], status: RunStatu
     if (call === undefined) continue;
     if (entry.kind === "call-decided") call.decision = entry.decision;
     if (entry.kind === "call-ended") call.ended = entry;
-    if (entry.kind === "call-late") call.late = entry;
-    if (entry.kind === "call-resolved") call.resolved = entry;
+    if (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") call.effectStatus = entry.effectStatus;
   }
   return [...calls.values()].filter((call) => call.ended !== undefined || (status !== "running" && status !== "suspended")).map(summarizeCall);
 }
 
 function summarizeCall(call: OpenCall): CallSummary {
   const { callId: id, tool, effect } = call.issued;
-  const effectStatus = call.resolved?.effectStatus ?? call.late?.effectStatus ?? call.ended?.effectStatus ?? effectWithoutEnd(call);
+  const effectStatus = call.effectStatus ?? effectWithoutEnd(call);
   if (call.ended !== undefined) {
     const { outcome, durationMs, error } = call.ended;
     return { id, tool, effect, outcome, effectStatus, durationMs, ...(error === undefined ? {} : { error }) };

@@ -1,3 +1,5 @@
+import { callsView } from "./calls-view.ts";
+
 /** `PRAGMA application_id` of a journal: "cgjl". Tells our file from another program's database. */
 export const applicationId = 0x63676a6c;
 
@@ -382,4 +384,5 @@ create table budget_reservations (
 ) strict, without rowid;
 create index budget_reservations_by_run on budget_reservations (run_id);
 `,
+  callsView,
 ];

@@ -255,6 +255,17 @@ describe("a lost process", () => {
     expect(entries(runId).filter(({ kind }) => kind === "call-resolved")).toMatchObject([{ effectStatus: "none", how: "person" }]);
   });
 
+  test.each([true, false])("br-006: the first answer of a person counts (happened: %s); the other one is refused and says so, the same one is no error", async (happened) => {
+    const { second, runId, done, entries } = await lostWrite({});
+    await second.runs.resume(runId);
+    await second.runs.resolve(`${runId}.0`, { happened });
+    await expect(second.runs.resolve(`${runId}.0`, { happened: !happened })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringMatching(`has already said that call ${runId}.0 ${happened ? "happened" : "did not happen"}. The first answer counts and this one does not`) as string });
+    await second.runs.resolve(`${runId}.0`, { happened });
+    await second.runs.resume(runId);
+    expect(done).toHaveLength(happened ? 1 : 2);
+    expect(entries(runId).filter(({ kind }) => kind === "call-resolved")).toHaveLength(1);
+  });
+
   test("code-mode 7: an idempotent tool is called again under the same key", async () => {
     const { second, runId, done, entries } = await lostWrite({ idempotent: true });
     expect(await second.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { paid: { n: 1 } } } });

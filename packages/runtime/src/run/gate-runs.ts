@@ -21,6 +21,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
   const { find, must } = createFinder(journal);
 
   const say = createSay(journal, durable.heard);
+  const tell = async (run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> => ({ known: (await say(run, signal)).known });
 
   const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
 
@@ -47,7 +48,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);
       if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run.status)}; nothing waits for "${name}" there`, { details: { runId } });
-      return await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
+      return await tell(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
     },
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
       const run = await find(runOf(callId), asker);
@@ -56,7 +57,8 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       if (known !== "unknown") throw notInDoubt(callId, known);
       const atMs = clock.now();
       if (run.status === "running" || run.status === "suspended") {
-        await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
+        const { counts } = await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
+        if (counts.kind === "resolution" && counts.happened !== happened) throw alreadySaid(callId, counts);
         return;
       }
       // Nobody goes on with an ended run: what is known now is added to its record.
@@ -66,7 +68,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     async complete(callId, result, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
       const told = result.kind === "value" ? { kind: "value" as const, value: recorded(result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
-      return await say(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
+      return await tell(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
     },
     async cancel(runId, { principal: asker = principal, signal } = {}) {
       return await durable.cancel(await must(runId, asker), signal);
@@ -78,11 +80,11 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
 }
 
 /** Writes down what is said to a run, and tells who waits for it here. */
-function createSay(journal: Journal, heard: GateDurable["heard"]): (run: RunRecord, signal: RunSignal) => Promise<{ readonly known: boolean }> {
-  return async ({ runId, principal: { tenant } }, signal) => {
-    const { kind } = await journal.signal(tenant, runId, signal);
+function createSay(journal: Journal, heard: GateDurable["heard"]): (run: RunRecord, signal: RunSignal) => Promise<{ readonly known: boolean; readonly counts: RunSignal }> {
+  return async ({ runId, principal: { tenant } }, said) => {
+    const { kind, signal } = await journal.signal(tenant, runId, said);
     heard(tenant, runId);
-    return { known: kind === "known" };
+    return { known: kind === "known", counts: signal };
   };
 }
 
@@ -117,6 +119,12 @@ type Known = EffectStatus | "under way" | undefined;
 function notInDoubt(callId: string, known: Known): CallgateError {
   const standing = known === "under way" ? "it is under way in a process that lives. Once that is lost, say what became of it" : `its effect is ${known ?? "that of no call on record"}`;
   return new CallgateError("SIGNAL_REFUSED", `Call ${callId} is not in doubt: ${standing}`, { details: { callId } });
+}
+
+/** The first answer counts, for the run may be going on with it already. */
+function alreadySaid(callId: string, { happened, by }: Extract<RunSignal, { readonly kind: "resolution" }>): CallgateError {
+  const follows = happened ? "it is not performed again" : "it is performed when the run goes on. If it did happen after all, cancel the run before that";
+  return new CallgateError("SIGNAL_REFUSED", `${by} has already said that call ${callId} ${happened ? "happened" : "did not happen"}. The first answer counts and this one does not: ${follows}`, { details: { callId } });
 }
 
 /** What is known of a call's effect, and how often it was settled before. */
