@@ -28,6 +28,8 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly folder?: string;
   /** Journal, blobs and keys. Default: the user's XDG state folder. */
   readonly stateFolder?: string;
+  /** Hears of what no caller does: a journal that a worker cannot reach, a listener of events that throws. Default: nobody. */
+  readonly onFault?: (fault: unknown) => void;
   /** Loads the checker and the token table ahead of the first program. For processes that live long. Default false. */
   readonly warm?: boolean;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
@@ -102,6 +104,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,
     warm: options.warm ?? false,
+    ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     defaults: {
       principal: completePrincipal(profilePrincipal(options, undefined)),
       ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),

@@ -23,6 +23,7 @@ export interface OpenGateOptions {
   readonly profile?: string | undefined;
   readonly approver?: Approver;
   readonly warm: boolean;
+  readonly onFault?: (fault: unknown) => void;
   /** Over the configuration's `sandbox.launcher`. A program of TypeScript goes there as well: in Node. */
   readonly launcher?: SandboxConfig["launcher"];
 }
@@ -45,6 +46,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     stateFolder: options.folders.state,
     sources: [...(config.sources ?? []), ...files],
     warm: options.warm,
+    ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),
     principal: { ...configured, ...definedOnly(options.principal) },
     // Questions that are kept are kept, whether somebody sits at a terminal or not.

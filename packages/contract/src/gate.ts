@@ -311,7 +311,7 @@ export interface Gate {
     signal(runId: string, event: { readonly name: string; readonly payload?: unknown; readonly id?: string }, options?: Caller): Promise<{ readonly known: boolean }>;
     /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. The first answer counts. Errors: SIGNAL_REFUSED, also for another answer than the first. */
     resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Caller): Promise<void>;
-    /** Tells how a background job ended. */
+    /** Tells how a background job ended; the first end counts. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (no job of that call is waited for). */
     complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Caller): Promise<{ readonly known: boolean }>;
     /** Ends a run that is suspended, as cancelled; declared compensations run first. */
     cancel(runId: string, options?: Caller): Promise<RunResult>;

@@ -31,6 +31,8 @@ interface GateUse {
   readonly interactive?: boolean;
   /** True for a process that lives long. Default false. */
   readonly warm?: boolean;
+  /** Hears of what no caller does. Default: nobody. */
+  readonly onFault?: (fault: unknown) => void;
   /** `--sandbox`: over the configuration's `sandbox.launcher`. */
   readonly launcher?: SandboxConfig["launcher"];
   /** Who is asked, where it is not the person at this terminal. */
@@ -98,6 +100,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         profile: options.profile ?? process.env["CALLGATE_PROFILE"],
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
+        ...(how.onFault === undefined ? {} : { onFault: how.onFault }),
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });

@@ -79,6 +79,23 @@ describe("background jobs", () => {
     expect(entries(run.runId).filter(({ kind }) => kind === "call-issued")).toHaveLength(1);
   });
 
+  test("the end of what is no job is refused with what it is: no call, a wait, a call that ended, a run that ended", async () => {
+    const { open } = world([{ name: "read", handler: (args) => Promise.resolve(args) }, { ...job(), poll: undefined } as unknown as TestTool]);
+    const gate = await open();
+    const { runId } = await gate.run("await tools.t.read({}); await waitFor('go'); return await tools.t.build({})");
+    const complete = (seq: number) => gate.runs.complete(`${runId}.${seq}`, { kind: "value", value: 1 });
+    const refused = (seq: number, why: RegExp) => expect(complete(seq)).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringMatching(why) as string });
+    await refused(0, /t\.read has ended \(ok\)/);
+    await refused(1, /it is no call of a tool; the run waits for the event "go"/);
+    await refused(9, /the run has no call 9 on record/);
+    await gate.runs.signal(runId, { name: "go" });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "suspended", waits: [{ kind: "job" }] });
+    expect(await complete(2)).toEqual({ known: false });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed" });
+    expect(await complete(2)).toEqual({ known: true });
+    await refused(0, /run \S+ has completed/);
+  });
+
   test("or when somebody tells, once; a direct call waits for that alive", async () => {
     const { open, journal } = world([{ ...job(), poll: undefined }] as unknown as readonly TestTool[]);
     const gate = await open();

@@ -1,5 +1,6 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
 import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import { assertJob } from "./assert-job.ts";
 import { runOf, seqOf } from "./call-ids.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
@@ -67,6 +68,7 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     },
     async complete(callId, result, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
+      await assertJob(journal, run, callId);
       const told = result.kind === "value" ? { kind: "value" as const, value: recorded(result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
       return await tell(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
     },

@@ -101,18 +101,12 @@ export function createResumer(options: ResumerOptions): Resumer {
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
     const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);
-    if (entries.some(({ kind }) => kind === "cancelling")) {
-      return async () => {
-        tellResumed(scope, claimed, []);
-        return await options.goOnCancelling(claimed);
-      };
-    }
-    if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) {
-      return async () => {
-        tellResumed(scope, claimed, []);
-        return await runner.restart(scope, request, earlierReview(entries, signals));
-      };
-    }
+    const told = (next: () => Promise<RunResult>) => () => {
+      tellResumed(scope, claimed, []);
+      return next();
+    };
+    if (entries.some(({ kind }) => kind === "cancelling")) return told(() => options.goOnCancelling(claimed));
+    if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) return told(() => runner.restart(scope, request, earlierReview(entries, signals)));
     const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
     if (typeof known === "string") return end(known);
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);

@@ -1,0 +1,35 @@
+import { CallgateError } from "@callgate/contract";
+import type { Journal, JournalEntry, RunRecord } from "@callgate/contract";
+import { seqOf } from "./call-ids.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+import { standingOf } from "./standing.ts";
+
+/**
+ * Refuses the end of a job where no job can be waited for, with what is there. A call that is under way may become one:
+ * what it began can be over before it is on record that it goes on in the background.
+ *
+ * Errors: SIGNAL_REFUSED.
+ */
+export async function assertJob(journal: Journal, run: RunRecord, callId: string): Promise<void> {
+  const { runId, principal: { tenant }, status } = run;
+  const [entries, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId)]);
+  if (signals.some((signal) => signal.kind === "job" && signal.callId === callId)) return; // The first end counts, and is told.
+  const why = notWaitedFor(run, entries, seqOf(callId));
+  if (why !== undefined) throw new CallgateError("SIGNAL_REFUSED", `Nobody waits for the end of ${callId}: ${why}. Nothing was kept${status === "suspended" ? `; what the run waits for: callgate runs show ${runId}` : ""}`, { details: { callId } });
+}
+
+function notWaitedFor({ runId, status, waits }: RunRecord, entries: readonly JournalEntry[], seq: number): string | undefined {
+  if (status !== "running" && status !== "suspended" && status !== "crashed") return `run ${runId} ${standingOf(status)}`;
+  const call = readRecordedCalls(entries, []).get(seq);
+  if (call?.issued === undefined) {
+    const wait = waits.find((one) => one.seq === seq);
+    return wait === undefined ? `the run has no call ${seq} on record` : `it is no call of a tool; the run waits for ${waited(wait)} there`;
+  }
+  if (call.ended !== undefined) return `${call.issued.tool} has ended (${call.ended.outcome})`;
+  if (call.past.question !== undefined) return `${call.issued.tool} has not begun, for nobody has answered ${call.past.question.approvalId} yet`;
+  return status === "suspended" && call.past.job === undefined ? `${call.issued.tool} has no background job` : undefined;
+}
+
+function waited(wait: RunRecord["waits"][number]): string {
+  return wait.kind === "event" ? `the event "${wait.name}" (callgate runs signal)` : wait.kind === "timer" ? "the time" : `its ${wait.kind}`;
+}
