@@ -62,6 +62,8 @@ export interface ToolLogRecord {
   readonly fields?: JsonObject;
   readonly atMs: number;
   readonly runId: string;
+  /** On whose behalf the tool was called. */
+  readonly principal: Principal;
   readonly callId: string;
   readonly tool: string;
 }

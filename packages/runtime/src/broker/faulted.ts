@@ -8,7 +8,7 @@ export function faulted(scope: CallScope, known: Known, fault: unknown): Ended {
   const { seams, request, state } = scope;
   const faultId = seams.newId("flt");
   const { message, details } = readThrown(fault, [], scope.safe);
-  seams.log?.({ level: "error", message: `Fault ${faultId}: ${message}`, ...(details === undefined ? {} : { fields: details }), atMs: seams.clock.now(), runId: request.runId, callId: request.callId, tool: known.tool });
+  seams.log?.({ level: "error", message: `Fault ${faultId}: ${message}`, ...(details === undefined ? {} : { fields: details }), atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool });
   const effectStatus = known.effect !== "read" && (state.attempts > 0 || request.past?.begun === true) ? "unknown" : "none";
   const refusal = journalRefusal(fault);
   if (refusal !== undefined) {

@@ -199,6 +199,6 @@ function told({ seams, record, request, tool }: ReadyCall, { name }: Interceptor
 /** What went wrong in the host's code is the host's to read, not the program's. */
 function log({ seams, request, tool, safe }: ReadyCall, { name, timeoutMs = defaultTimeoutMs }: Interceptor, asked: Awaited<ReturnType<typeof race>>): void {
   const why = asked.kind === "threw" ? readThrown(asked.error, [], safe).message : asked.kind === "timed_out" ? `no answer within ${timeoutMs} ms` : "it returned no answer that there is";
-  seams.log?.({ level: "error", message: `Interceptor ${name}: ${why}`, atMs: seams.clock.now(), runId: request.runId, callId: request.callId, tool: tool.name });
+  seams.log?.({ level: "error", message: `Interceptor ${name}: ${why}`, atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name });
 }
 

@@ -91,7 +91,7 @@ async function settle(scope: CallScope, spent: Spent, earlier: boolean): Promise
 function overRate({ tool: { name }, seams, request, safe }: ReadyCall, refusal: RateRefusal): Ended {
   if (refusal.kind === "unavailable") {
     // Where it is counted is told to people only.
-    seams.log?.({ level: "error", message: `Rate limits could not be counted: ${safe.text(refusal.error instanceof Error ? refusal.error.message : String(refusal.error))}`, atMs: seams.clock.now(), runId: request.runId, callId: request.callId, tool: name });
+    seams.log?.({ level: "error", message: `Rate limits could not be counted: ${safe.text(refusal.error instanceof Error ? refusal.error.message : String(refusal.error))}`, atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: name });
     return ended({ outcome: "failed", code: "LIMIT_UNAVAILABLE", tool: name, message: `${name} was not called: what counts its rate limits cannot be reached. Nothing was changed; try again later.`, retryable: true });
   }
   const { limit: { id, calls, windowSeconds, per = [] }, retryAfterMs } = refusal;

@@ -1,4 +1,4 @@
-import { SourceReturn } from "@callgate/contract";
+import { localPrincipal, SourceReturn } from "@callgate/contract";
 import type { ToolContext } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { errorOf, testGate, testTool } from "./fixtures/test-broker.ts";
@@ -51,8 +51,8 @@ describe("createToolContext", () => {
     });
     await gate.call("crm.pay");
     expect(gate.logs).toEqual([
-      { level: "warn", message: "token [secret]", fields: { header: "[secret]", n: 1 }, atMs: gate.clock.now(), runId: "run_1", callId: "call_1", tool: "crm.pay" },
-      { level: "debug", message: "plain", atMs: gate.clock.now(), runId: "run_1", callId: "call_1", tool: "crm.pay" },
+      { level: "warn", message: "token [secret]", fields: { header: "[secret]", n: 1 }, atMs: gate.clock.now(), runId: "run_1", principal: localPrincipal, callId: "call_1", tool: "crm.pay" },
+      { level: "debug", message: "plain", atMs: gate.clock.now(), runId: "run_1", principal: localPrincipal, callId: "call_1", tool: "crm.pay" },
     ]);
   });
 

@@ -82,6 +82,7 @@ function createLogger(call: ReadyCall): ToolLogger {
       ...(plain === undefined ? {} : { fields: plain }),
       atMs: seams.clock.now(),
       runId: request.runId,
+      principal: request.principal,
       callId: request.callId,
       tool: tool.name,
     });
