@@ -1,4 +1,5 @@
 import type { Journal } from "@callgate/contract";
+import { withoutAudit } from "@callgate/testkit";
 
 const nothing = async (): Promise<undefined> => undefined;
 const empty = async (): Promise<readonly never[]> => [];
@@ -27,6 +28,7 @@ export const forgetfulJournal: Journal = {
   readResult: nothing,
   listRuns: empty,
   erase: nothing,
-  prune: async () => ({ runs: 0, bytes: 0 }),
+  prune: async () => ({ runs: 0, bytes: 0, heldRuns: 0 }),
+  audit: withoutAudit,
   close: nothing,
 };

@@ -20,6 +20,7 @@ export const callgateErrorCodes = {
   RUN_FENCED: "Another owner has taken the run over; what was to be written was not written, and the run goes on there",
   RUN_NOT_RESUMABLE: "The run cannot go on: it has ended, or what it needs is missing or has changed",
   RUN_HELD: "Another process is undoing what the run did; nothing is undone twice",
+  LEGAL_HOLD: "A legal hold covers the run: nothing of it is removed or erased until the hold is released",
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
   NOT_APPROVER: "The command is for an approver, and no key of one was opened: a wrong passphrase, or no key here",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",

@@ -1,3 +1,4 @@
+import type { AuditHold, AuditVerdict, HoldScope, LedgerLine, VerifyOptions } from "./audit.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
@@ -8,7 +9,7 @@ import type { RunSignal } from "./durable.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
-import type { JournalEntry, OnFailure, RunFilter, RunRecord } from "./journal.ts";
+import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
@@ -272,6 +273,19 @@ export interface PolicySimulation {
   }[];
 }
 
+/** The record as those see it who answer for it (docs/guide/audit.md). Nothing of it is reachable from a model or a guest. */
+export interface GateAudit {
+  /** Reads the whole record, of all tenants, and says what was changed or removed behind Callgate's back. */
+  verify(options?: VerifyOptions): Promise<AuditVerdict>;
+  /** Erasures, removals, legal holds and what was said to runs, of the caller's tenant, newest first. Default limit 100. */
+  ledger(options?: Pick<Caller, "principal"> & { readonly limit?: number }): Promise<readonly LedgerLine[]>;
+  /** Keeps runs of the caller's tenant from being removed or erased. Errors: USAGE without a reason. */
+  hold(hold: { readonly covers: HoldScope; readonly reason: string }, options?: Pick<Caller, "principal">): Promise<AuditHold>;
+  /** Errors: USAGE when there is none of that id, or it was released before. */
+  release(holdId: string, options?: Pick<Caller, "principal">): Promise<void>;
+  holds(options?: Pick<Caller, "principal">): Promise<readonly AuditHold[]>;
+}
+
 /** The gate as its users see it: agents, the MCP server, the command line. All paths to a tool go through it. */
 export interface Gate {
   /** Resolves when every source has answered or failed; never rejects because of one. */
@@ -291,12 +305,14 @@ export interface Gate {
   declarations(options?: Caller & { readonly language?: "typescript" | "python"; readonly namespaces?: readonly string[] }): string;
   read(handle: Handle, options?: ReadOptions): Promise<ReadResult>;
   readonly policy: GatePolicy;
+  readonly audit: GateAudit;
   readonly runs: {
     list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
     show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
     /** Removes runs that ended longer ago than `olderThanMs`, and the oldest until the journal is below `maxBytes`. Their idempotency keys stay. */
-    prune(options: { readonly olderThanMs?: number; readonly maxBytes?: number }): Promise<{ readonly runs: number; readonly bytes: number }>;
+    prune(options: Caller & { readonly olderThanMs?: number; readonly maxBytes?: number; readonly reason?: string }): Promise<PruneResult>;
+    /** Deletes the clear values of a run for good. Errors: RUN_NOT_FOUND, LEGAL_HOLD. */
     erase(runId: string, options?: Caller): Promise<void>;
     /**
      * Goes on with a run that is suspended or whose process was lost, from where its record ends. Of several at once one

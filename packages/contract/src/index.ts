@@ -4,6 +4,18 @@ export type { Digest, JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export type { Principal } from "./principal.ts";
 export { localPrincipal } from "./principal.ts";
 export type { Artifact, ArtifactInput } from "./artifact.ts";
+export type {
+  AuditCheckpoint,
+  AuditFault,
+  AuditFinding,
+  AuditHold,
+  AuditVerdict,
+  HoldScope,
+  JournalAudit,
+  LedgerEvent,
+  LedgerLine,
+  VerifyOptions,
+} from "./audit.ts";
 export type { Clock } from "./clock.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
@@ -89,6 +101,7 @@ export type {
   JournalEntry,
   OnFailure,
   PruneOptions,
+  PruneResult,
   RunFilter,
   RunFinish,
   RunKind,
@@ -133,6 +146,7 @@ export type {
   CallOptions,
   CallResult,
   Gate,
+  GateAudit,
   JobView,
   GatePolicy,
   GateApprovals,

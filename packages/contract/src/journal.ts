@@ -1,5 +1,6 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
+import type { JournalAudit } from "./audit.ts";
 import type { ApprovalQuestion } from "./approval.ts";
 import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost } from "./budgets.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
@@ -164,6 +165,16 @@ export interface PruneOptions {
   readonly maxBytes?: number;
   /** Idempotency keys whose runs were removed before this are forgotten too. Without it none is. */
   readonly keysOlderThanMs?: number;
+  /** Who removes, and why; kept in the ledger. Default: the journal itself, for its limits. */
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export interface PruneResult {
+  readonly runs: number;
+  readonly bytes: number;
+  /** Runs that were left although the limits are against them: they are under a legal hold. */
+  readonly heldRuns: number;
 }
 
 /**
@@ -249,9 +260,10 @@ export interface Journal {
   readEntries(tenant: string, runId: string, options?: { readonly clear?: boolean }): Promise<readonly JournalEntry[]>;
   readResult(tenant: string, runId: string, number: number): Promise<Extract<JournalEntry, { kind: "result" }> | undefined>;
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
-  /** Deletes the run's key: its clear values are gone, summaries and digests stay. */
-  erase(tenant: string, runId: string): Promise<void>;
-  /** Ended runs only: one that is suspended is never removed. */
-  prune(options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }>;
+  /** Deletes the run's key: its clear values are gone, summaries and digests stay. RUN_NOT_FOUND; LEGAL_HOLD. */
+  erase(tenant: string, runId: string, options?: { readonly by?: string }): Promise<void>;
+  /** Ended runs only: one that is suspended is never removed, and none under a legal hold. */
+  prune(options: PruneOptions): Promise<PruneResult>;
+  readonly audit: JournalAudit;
   close(): Promise<void>;
 }

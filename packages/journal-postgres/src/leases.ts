@@ -2,8 +2,8 @@ import type { RunLease, Suspension } from "@callgate/contract";
 import { eraseWait, givenUpError, isAnswered, lostError, notFoundError, prepareEntry, sealPayload, waitsPlace } from "@callgate/runtime/journal-parts";
 import { appendEntries, appendValues } from "./append-entries.ts";
 import type { Query } from "./database.ts";
-import { openRunKey } from "./run-keys.ts";
-import { assertOurs } from "./run-states.ts";
+import { beginChain } from "./run-chain.ts";
+import { assertOurs, stateOf } from "./run-states.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 import { saidTo } from "./signals.ts";
 
@@ -32,7 +32,7 @@ update callgate.runs set status = 'suspended', owner = null, lease_until_ms = nu
 where run_id = $1`;
 
 export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
-  const { database, masterKey, time } = seams;
+  const { database, masterKey, time, stamps, lanes } = seams;
 
   return {
     async keepAll(ownerId, leases) {
@@ -48,16 +48,18 @@ export function createLeases(seams: RunWriteSeams, writes: RunWrites): Leases {
       writes.after(lease.runId, async () => {
         const { runId } = lease;
         writes.forget(runId);
-        await database.transact("full", async (query) => {
+        await lanes.write((pen) => database.transact("full", async (query) => {
           // The lock first: a signal is then either seen here, or finds the run suspended.
           const row = await assertOurs(query, lease, "for update of r");
           if (row["status"] !== "running") throw givenUpError(lease, String(row["status"]));
-          const key = openRunKey(masterKey, runId, row);
+          if (row["stamp"] === null) await beginChain(query, lease, { stamps, pen });
+          const state = stateOf(masterKey, runId, row["stamp"] === null ? await assertOurs(query, lease) : row);
+          const { key, chain } = state;
+          if (chain === undefined) throw notFoundError(runId);
           const sealed = key.kind === "box" ? sealPayload(key.box, { texts: { waits }, value: undefined }, waitsPlace(runId)) : null;
           await query(suspendRun, [runId, JSON.stringify(waits.map(eraseWait)), sealed, wakeAtMs ?? null, isAnswered(waits, await saidTo(query, runId)), time.given()]);
-          const state = { tenant: String(row["tenant"]), userId: String(row["user_id"]), key, next: Number(row["next_position"]) };
-          await query(appendEntries, appendValues(lease, state, [prepareEntry({ kind: "suspended", atMs, waits, ...(reason === undefined ? {} : { reason }) })]));
-        });
+          await query(appendEntries, appendValues(lease, { ...state, chain }, { stamps, entries: [prepareEntry({ kind: "suspended", atMs, waits, ...(reason === undefined ? {} : { reason }) })] }).values);
+        }));
       }),
   };
 }

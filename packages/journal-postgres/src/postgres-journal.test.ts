@@ -24,7 +24,7 @@ async function freshDatabase(): Promise<{ readonly name: string; readonly url: s
   return { name, url: await ours().createDatabase(name) };
 }
 
-const tables = ["owners", "runs", "run_keys", "entries", "signals", "effects", "blob_refs", "blobs", "budget_counts", "budget_reservations"];
+const tables = ["owners", "runs", "run_keys", "entries", "signals", "effects", "blob_refs", "blobs", "budget_counts", "budget_reservations", "ledger", "holds"];
 
 /** Every value of every row, as it is kept. */
 async function bytesOf(url: string): Promise<Buffer> {
@@ -48,6 +48,16 @@ async function storeOf({ name, url }: { readonly name: string; readonly url: str
     blobs: createPostgresBlobs(database),
     open: (clock, keyByte) => openJournal(url, clock, keyByte),
     bytes: () => bytesOf(url),
+    async edit(statement) {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        await client.query(`set search_path = callgate; ${statement}`);
+      } finally {
+        await client.end();
+      }
+    },
+    rowAt: (runId, position) => `run_id = '${runId}' and position = ${position}`,
     async copy() {
       const copied = await freshDatabase();
       ours().copyDatabase(name, copied.name);

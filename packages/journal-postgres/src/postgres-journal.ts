@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
-import { assertNames, assertSignalNames, createHeldLeases, createHousekeeper, defaultLeaseMs, defaultMaxKeyAgeMs, notFoundError, recordedEffect } from "@callgate/runtime/journal-parts";
+import { assertNames, assertSignalNames, createAuditStamps, createHeldLeases, createHousekeeper, defaultLeaseMs, defaultMaxKeyAgeMs, notFoundError, recordedEffect } from "@callgate/runtime/journal-parts";
 import type { HeldLeases, MasterKey } from "@callgate/runtime/journal-parts";
 import { readBudgets, reserveBudgets, settleBudgets } from "./budgets.ts";
 import { openDatabase } from "./database.ts";
@@ -9,10 +9,12 @@ import { reserveEffect, settleEffect } from "./effects.ts";
 import { journalTime } from "./journal-time.ts";
 import { createClaims } from "./claims.ts";
 import type { Claims } from "./claims.ts";
+import { createLanes } from "./lanes.ts";
 import { createLeases } from "./leases.ts";
 import type { Leases } from "./leases.ts";
 import { createOwners } from "./owners.ts";
 import type { Owners } from "./owners.ts";
+import { createPostgresAudit } from "./postgres-audit.ts";
 import { createPostgresBlobs } from "./postgres-blobs.ts";
 import { eraseRun, prune } from "./prune.ts";
 import { createReads } from "./reads.ts";
@@ -78,12 +80,14 @@ export async function createPostgresJournal(options: PostgresJournalOptions): Pr
 }
 
 /** The journal over a database that is open and has the schema; closes it with itself. */
-export function journalOver(database: Database, options: Omit<PostgresJournalOptions, "url" | "connections">): PostgresJournal {
+export function journalOver(database: Database, options: Omit<PostgresJournalOptions, "url">): PostgresJournal {
   const { masterKey, clock } = options;
   const time = journalTime(options.time);
   const owners = createOwners(database, time);
   const blobs = options.blobs ?? createPostgresBlobs(database);
-  const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024 };
+  const stamps = createAuditStamps(masterKey);
+  const lanes = createLanes({ database, stamps, owner: owners.ownerId, now: () => (options.time ?? clock).now(), limit: options.connections ?? 5 });
+  const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024, stamps, lanes };
   const writes = createRunWrites(seams);
   const leases = createLeases(seams, writes);
   const parts: Parts = { seams, reads: createReads(seams), writes, leases, claims: createClaims(seams, writes), signals: createSignals(seams), undoClaims: createUndoClaims(seams, writes), owners, held: createHeldLeases(clock, () => beat(parts)) };
@@ -107,9 +111,10 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
     ...writing(parts, guard, () => housekeeper.runBegan()),
     ...reading(parts, guard),
     ...holding(parts, guard),
-    erase: (tenant, runId) =>
+    audit: createPostgresAudit(seams, guard),
+    erase: (tenant, runId, { by = "callgate" } = {}) =>
       guard("Cannot erase a run", async () => {
-        await eraseRun(seams, { tenant, runId });
+        await eraseRun(seams, { tenant, runId, by });
         writes.forget(runId);
       }),
     settleEffect: (of, effectStatus) => guard(`Cannot settle call ${of.callId}`, () => settleEffect(seams.database, of, effectStatus)),
@@ -120,6 +125,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
       parts.held.stop();
       await housekeeper.idle();
       await writes.idle();
+      await lanes.idle();
       await owners.leave().catch(() => undefined); // Then its pid, or its silence, tells.
       await database.close();
     },

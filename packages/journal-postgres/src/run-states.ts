@@ -1,7 +1,9 @@
 import type { JournalEntry, RunLease } from "@callgate/contract";
-import { fencedError, notFoundError } from "@callgate/runtime/journal-parts";
+import { endCells, endColumns, fencedError, notFoundError, optionalText } from "@callgate/runtime/journal-parts";
 import type { MasterKey, RunKey } from "@callgate/runtime/journal-parts";
 import type { Database, Query, SqlRow } from "./database.ts";
+import { chainOf } from "./run-chain.ts";
+import type { RunChain, RunEnds } from "./run-chain.ts";
 import { openRunKey } from "./run-keys.ts";
 
 /** The state of a run as its next write needs it. */
@@ -11,6 +13,23 @@ export interface RunState {
   readonly key: RunKey;
   /** Position of its next entry. */
   next: number;
+  /** Undefined: its chain begins with its next entry. */
+  chain: RunChain | undefined;
+  programDigest: RunEnds["programDigest"];
+  end: RunEnds["end"];
+}
+
+/** From the row that `assertOurs` gives. */
+export function stateOf(masterKey: MasterKey, runId: string, row: SqlRow): RunState {
+  return {
+    tenant: String(row["tenant"]),
+    userId: String(row["user_id"]),
+    next: Number(row["next_position"]),
+    key: openRunKey(masterKey, runId, row),
+    chain: chainOf(row),
+    programDigest: optionalText(row, "program_digest") ?? null,
+    end: endCells(row),
+  };
 }
 
 /** What this process knows of the runs it writes, so that a write is one statement. */
@@ -56,7 +75,7 @@ export function createRunStates({ database, masterKey }: { readonly database: Da
       const lost = uncertain.get(runId);
       if (lost !== undefined && Number(row["next_position"]) >= lost.end) for (const entry of lost.entries) written.add(entry);
       uncertain.delete(runId);
-      return remember(runId, { tenant: String(row["tenant"]), userId: String(row["user_id"]), next: Number(row["next_position"]), key: openRunKey(masterKey, runId, row) });
+      return remember(runId, stateOf(masterKey, runId, row));
     },
     forget: (runId) => void states.delete(runId),
     lost: (runId, write) => void uncertain.set(runId, write),
@@ -67,7 +86,7 @@ export function createRunStates({ database, masterKey }: { readonly database: Da
 /** The row of a run that is ours. Errors: RUN_NOT_FOUND, RUN_FENCED. */
 export async function assertOurs(query: Query, lease: RunLease, lock: "" | "for update of r" | "for share of r" = ""): Promise<SqlRow> {
   const { runId, epoch } = lease;
-  const row = (await query(`select r.tenant, r.user_id, r.epoch, r.status, r.next_position, k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.run_id = $1 ${lock}`, [runId]))[0];
+  const row = (await query(`select r.tenant, r.user_id, r.epoch, r.next_position, r.chained_from, r.stamp, r.program_digest, ${endColumns}, k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.run_id = $1 ${lock}`, [runId]))[0];
   if (row === undefined) throw notFoundError(runId);
   if (row["epoch"] !== epoch) throw fencedError(lease, Number(row["epoch"]));
   return row;

@@ -167,4 +167,43 @@ create table callgate.budget_reservations (
 );
 create index budget_reservations_by_run on callgate.budget_reservations (run_id);
 `,
+  `
+-- The record is chained: every entry has a stamp over itself and the one before it, the run a seal over its last stamp and
+-- its end. What an erase drops is kept as its digest. Of runs from before, seal and stamps are null.
+alter table callgate.runs add column chained_from integer, add column stamp bytea, add column seal bytea,
+  add column program_sealed_digest text, add column error_sealed_digest text;
+alter table callgate.entries add column stamp bytea, add column sealed_digest text;
+alter table callgate.signals add column sealed_digest text;
+
+-- A lane has one writer, so that writers do not wait for each other; lane 0 lists the lanes.
+create sequence callgate.ledger_lanes;
+create table callgate.ledger (
+  lane integer not null,
+  position bigint not null,
+  tenant text not null,
+  at_ms double precision not null,
+  body text not null,
+  stamp bytea not null,
+  -- of the last line of a lane only: says that it is
+  tail bytea,
+  primary key (lane, position)
+);
+create index ledger_by_tenant on callgate.ledger (tenant, at_ms desc);
+
+create table callgate.holds (
+  hold_id text primary key,
+  tenant text not null,
+  user_id text not null,
+  reason text not null,
+  of_run text,
+  of_user text,
+  of_agent text,
+  of_task text,
+  from_ms double precision,
+  until_ms double precision,
+  placed_at_ms double precision not null,
+  released_at_ms double precision,
+  released_by text
+);
+`,
 ];

@@ -1,6 +1,6 @@
 import type { RunSignal, RunWait } from "@callgate/contract";
-import { isAnswered, keyLostError, notFoundError, sealPayload, signalName, signalPlace, splitSignal, storePayload, textColumn } from "@callgate/runtime/journal-parts";
-import type { SignalName } from "@callgate/runtime/journal-parts";
+import { isAnswered, keyLostError, notFoundError, sealedDigestOf, sealPayload, signalCells, signalName, signalPlace, splitSignal, stampText, storePayload, textColumn } from "@callgate/runtime/journal-parts";
+import type { SignalName, Stamp } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
 import type { RunWriteSeams } from "./run-writes.ts";
@@ -19,7 +19,7 @@ interface RunPlace {
 const selectRun = "select r.user_id, r.status, r.waits, k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.tenant = $1 and r.run_id = $2";
 
 export function createSignals(seams: RunWriteSeams): Signals {
-  const { database, masterKey, time } = seams;
+  const { database, masterKey, time, stamps, lanes } = seams;
   return {
     async signal(place, signal) {
       const { tenant, runId } = place;
@@ -29,7 +29,7 @@ export function createSignals(seams: RunWriteSeams): Signals {
       if (sealedUnder.kind === "lost") throw keyLostError(runId, sealedUnder.masterId);
       const split = splitSignal(signal);
       const stored = await storePayload(seams, { runId, tenant, key: sealedUnder }, split);
-      return await database.transact("full", async (query) => {
+      return await lanes.write((pen) => database.transact("full", async (query) => {
         const [run] = await query(`${selectRun} for update of r`, [tenant, runId]);
         if (run === undefined) throw notFoundError(runId);
         const said = await saidTo(query, runId);
@@ -37,23 +37,26 @@ export function createSignals(seams: RunWriteSeams): Signals {
         const known = name.key === undefined ? undefined : said.find((other) => other.kind === name.kind && other.name === name.name && other.key === name.key);
         const position = known?.position ?? (said.at(-1)?.position ?? -1) + 1;
         if (known === undefined) {
-          await keep(query, { place, run, name, position, body: JSON.stringify(split.body) }, stored);
+          const stamp = await keep(query, { place, run, name, position, body: JSON.stringify(split.body) }, stored);
+          await pen.write(query, tenant, [{ kind: "run-told", runId, position, what: name.kind, by: split.body.by, stamp: stampText(stamp) }]);
           said.push({ ...name, position });
         }
         if (run["status"] === "suspended" && isAnswered(JSON.parse(String(run["waits"])) as RunWait[], said)) {
           await query("update callgate.runs set due_at_ms = least(due_at_ms, callgate.now_ms($2)) where run_id = $1", [runId, time.given()]);
         }
         return { kind: known === undefined ? "kept" : "known", position };
-      });
+      }));
     },
   };
 
-  async function keep(query: Query, { place: { tenant, runId }, run, name, position, body }: Keeping, { payload, blob }: Awaited<ReturnType<typeof storePayload>>): Promise<void> {
+  async function keep(query: Query, { place: { tenant, runId }, run, name, position, body }: Keeping, { payload, blob }: Awaited<ReturnType<typeof storePayload>>): Promise<Stamp> {
     const key = openRunKey(masterKey, runId, run);
     const sealed = payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, signalPlace(runId, position));
     const userId = String(run["user_id"]);
     await query("insert into callgate.signals values ($1, $2, $3, $4, $5, $6, $7, $8, $9)", [runId, position, tenant, userId, name.kind, name.name, name.key ?? null, body, sealed]);
     if (blob !== undefined) await query("insert into callgate.blob_refs values ($1, $2, $3, $4, $5) on conflict do nothing", [runId, blob.digest, tenant, userId, blob.sizeBytes]);
+    const cells = signalCells({ tenant, user_id: userId, kind: name.kind, name: name.name, key: name.key });
+    return stamps.signal(runId, position, { cells, body, sealedDigest: sealedDigestOf(sealed) });
   }
 }
 

@@ -1,7 +1,9 @@
 import type { EndedClaim, RunHolder, RunLease } from "@callgate/contract";
-import { interruptedFinish, notFoundError, undoStanding } from "@callgate/runtime/journal-parts";
-import type { Query } from "./database.ts";
+import { endCells, interruptedFinish, notFoundError, optionalText, stampText, undoStanding } from "@callgate/runtime/journal-parts";
+import type { Query, SqlRow } from "./database.ts";
+import type { Pen } from "./lanes.ts";
 import { whyLost } from "./leases.ts";
+import { beginChain, chainOf } from "./run-chain.ts";
 import { mustOpenRunKey } from "./run-keys.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 
@@ -20,14 +22,25 @@ where tenant = $1 and run_id = $2 for update of r`;
 const takeRun = `
 update callgate.runs set undoing = true, owner = $2, lease_until_ms = callgate.now_ms($3) + $4, epoch = epoch + 1,
   ended_at_ms = coalesce(ended_at_ms, callgate.now_ms($3)), finish = coalesce(finish, $5), status = case when status = 'running' then 'crashed' else status end
-where run_id = $1 returning epoch`;
+where run_id = $1 returning *`;
+
+const sealRun = "update callgate.runs set seal = $2 where run_id = $1";
 
 const releaseRun = "update callgate.runs set undoing = false, lease_until_ms = null where run_id = $1 and epoch = $2 and undoing returning 1";
 
-export function createUndoClaims({ database, masterKey, owners, time }: RunWriteSeams, writes: RunWrites): UndoClaims {
+export function createUndoClaims({ database, masterKey, owners, time, stamps, lanes }: RunWriteSeams, writes: RunWrites): UndoClaims {
   async function holderOf(query: Query, ownerId: string, untilMs: number): Promise<RunHolder> {
     const [row] = await query("select machine, pid from callgate.owners where owner_id = $1", [ownerId]);
     return { pid: Number(row?.["pid"]), isHere: row?.["machine"] === owners.machine, untilMs };
+  }
+
+  /** The run has ended now, for an owner that was lost. */
+  async function endChain(query: Query, run: SqlRow, pen: Pen): Promise<void> {
+    const [runId, chain, next] = [String(run["run_id"]), chainOf(run), Number(run["next_position"])];
+    if (chain === undefined) return;
+    const programDigest = optionalText(run, "program_digest") ?? null;
+    await query(sealRun, [runId, stamps.seal({ runId, from: chain.from, next, last: chain.stamp, programDigest, end: endCells(run) })]);
+    await pen.write(query, String(run["tenant"]), [{ kind: "run-ended", runId, status: "crashed", entries: next, stamp: stampText(chain.stamp) }]);
   }
 
   return {
@@ -35,16 +48,18 @@ export function createUndoClaims({ database, masterKey, owners, time }: RunWrite
       await mustOpenRunKey({ database, masterKey }, runId);
       const dead = await owners.dead();
       await owners.register();
-      return await database.transact("full", async (query) => {
+      return await lanes.write((pen) => database.transact("full", async (query) => {
         const [row] = await query(lockRun, [tenant, runId, time.given()]);
         if (row === undefined) throw notFoundError(runId);
         const standing = undoStanding(row, { dead, nowMs: Number(row["now"]) });
         if (standing === "open") return { kind: "open" };
         if (standing === "held") return { kind: "held", holder: await holderOf(query, String(row["owner"]), Number(row["lease_until_ms"])) };
-        const [taken] = await query(takeRun, [runId, owners.ownerId, time.given(), leaseMs, interruptedFinish]);
+        await beginChain(query, { runId }, { stamps, pen });
+        const [taken = {}] = await query(takeRun, [runId, owners.ownerId, time.given(), leaseMs, interruptedFinish]);
+        if (row["status"] === "running") await endChain(query, taken, pen);
         writes.forget(runId);
-        return { kind: "claimed", lease: { runId, epoch: Number(taken?.["epoch"]) } };
-      });
+        return { kind: "claimed", lease: { runId, epoch: Number(taken["epoch"]) } };
+      }));
     },
     release: (lease) =>
       writes.after(lease.runId, async () => {

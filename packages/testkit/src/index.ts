@@ -31,3 +31,4 @@ export { noFaults, randomFaults } from "./simulation/faults.ts";
 export type { FaultPlan, StepRecord } from "./simulation/faults.ts";
 export { rolledBackProgram, simulatedPrograms, waitingProgram } from "./simulation/simulated-programs.ts";
 export type { SimulatedProgram } from "./simulation/simulated-programs.ts";
+export { withoutAudit } from "./without-audit.ts";

@@ -30,6 +30,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addFindCommands(program, act);
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
+  addAuditCommands(program, act);
   addPolicyCommands(program, act);
   addLimitCommands(program, act);
   addSetupCommands(program, act);
@@ -191,6 +192,31 @@ function addDurableCommands(runs: Command, act: Act): void {
     .action((call: string, json: string | undefined, options: object) => act(async (context) => (await load()).completeCallCommand(call, { json, ...options }, context)));
   runs.command("cancel").argument("<run>", "its id, as runs ls shows it").description("end a suspended run, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
   runs.command("rollback").argument("<run>", "its id, as runs ls shows it").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));
+}
+
+function addAuditCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/audit.ts");
+  const audit = program.command("audit").description("whether the record is as it was written, and what keeps it");
+  audit
+    .command("verify")
+    .option("--checkpoint <file>", "made earlier: the record must go on from it")
+    .option("--write-checkpoint <file>", "write how far the record has come; keep it elsewhere")
+    .description("check every stamp of the record; exit code 1 when something was changed or removed behind Callgate's back")
+    .action((options: object) => act(async (context) => (await load()).verifyAuditCommand(options, context)));
+  audit.command("log").option("--limit <count>", "lines at most", wholeNumber).description("erasures, removals, holds and answers, newest first").action((options: object) => act(async (context) => (await load()).auditLogCommand(options, context)));
+  audit
+    .command("hold")
+    .requiredOption("--reason <text>", "what it is for")
+    .option("--run <run>", "one run")
+    .option("--for-user <user>", "runs of a user")
+    .option("--for-agent <agent>", "runs of an agent")
+    .option("--for-task <task>", "runs of a task")
+    .option("--from <time>", "runs that started then or later")
+    .option("--until <time>", "runs that started before then")
+    .description("keep runs from being removed or erased; without a filter: all of the tenant")
+    .action((options: { readonly reason: string }) => act(async (context) => (await load()).placeHoldCommand(options, context)));
+  audit.command("holds").description("list legal holds").action(() => act(async (context) => (await load()).listHoldsCommand(context)));
+  audit.command("release").argument("<hold>", "its id, as audit holds shows it").description("end a legal hold").action((hold: string) => act(async (context) => (await load()).releaseHoldCommand(hold, context)));
 }
 
 function addApprovalCommands(program: Command, act: Act): void {

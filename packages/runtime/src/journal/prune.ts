@@ -1,10 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Blobs, Digest, PruneOptions } from "@callgate/contract";
+import type { Blobs, Digest, PruneOptions, PruneResult } from "@callgate/contract";
 import { oldWindowMs } from "./budget-counts.ts";
 import type { Budgets } from "./budgets.ts";
 import { textColumn } from "./columns.ts";
+import type { Row } from "./columns.ts";
 import type { Effects } from "./effects.ts";
+import { stampText } from "./audit-stamps.ts";
+import { cutLedger } from "./cut-ledger.ts";
 import type { FileBlobs } from "./file-blobs.ts";
+import { holdCovers } from "./hold-rows.ts";
+import type { Holds } from "./holds.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Owners } from "./owners.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
@@ -21,36 +27,55 @@ export interface PruneSeams {
   readonly owners: Owners;
   readonly effects: Effects;
   readonly budgets: Budgets;
+  readonly ledger: Ledger;
+  readonly holds: Holds;
 }
 
 /**
  * Removes ended runs, oldest first: those that ended before `olderThanMs`, then as many as it takes to
  * be below `maxBytes` (file and blobs together). Running and suspended runs stay, whatever their age, and so does one that
- * is being undone. Of the idempotency keys of a removed run it is kept that their writes took place, or may have.
+ * is being undone, and one under a legal hold. Of the idempotency keys of a removed run it is kept that their writes took place,
+ * or may have; the ledger keeps which runs were removed, when, by whom and why, until it is cut itself.
  */
-export async function prune(seams: PruneSeams, options: PruneOptions): Promise<{ readonly runs: number; readonly bytes: number }> {
+export async function prune(seams: PruneSeams, options: PruneOptions): Promise<PruneResult> {
   const before = journalBytes(seams.database);
   let runs = 0;
   for (;;) {
     const beforeMs = options.olderThanMs ?? 0;
-    const removed = await removeChunk(seams, { endedBeforeMs: beforeMs, lostBeforeMs: beforeMs, limit: CHUNK_RUNS });
+    const removed = await removeChunk(seams, { ...why(options, "age"), endedBeforeMs: beforeMs, lostBeforeMs: beforeMs, limit: CHUNK_RUNS });
     if (removed === 0) break;
     runs += removed;
   }
   for (;;) {
     const limit = runsOverSize(seams.database, options.maxBytes);
-    const removed = limit === 0 ? 0 : await removeChunk(seams, { endedBeforeMs: Number.MAX_SAFE_INTEGER, lostBeforeMs: 0, limit });
+    const removed = limit === 0 ? 0 : await removeChunk(seams, { ...why(options, "size"), endedBeforeMs: Number.MAX_SAFE_INTEGER, lostBeforeMs: 0, limit });
     if (removed === 0) break;
     runs += removed;
   }
   const { keysOlderThanMs, olderThanMs } = options;
   if (olderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.budgets.forget(olderThanMs - oldWindowMs));
-  if (keysOlderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.effects.forget(keysOlderThanMs));
+  if (keysOlderThanMs !== undefined) {
+    await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.effects.forget(keysOlderThanMs));
+    await cutLedger(seams, { beforeMs: keysOlderThanMs, ...why(options, "age") });
+  }
   if (runs > 0) {
     await shrink(seams);
     await sweepBlobs(seams);
   }
-  return { runs, bytes: Math.max(0, before - journalBytes(seams.database)) };
+  return { runs, bytes: Math.max(0, before - journalBytes(seams.database)), heldRuns: heldRuns(seams.database, options) };
+}
+
+/** Who removes, and why: what the ledger keeps of it. */
+export function why({ by, reason }: PruneOptions, limit: "age" | "size"): { readonly by: string; readonly reason: string } {
+  return { by: by ?? "callgate", reason: reason ?? `retention: ${limit}` };
+}
+
+/** Runs that would have been removed, were they under no hold. */
+function heldRuns(database: DatabaseSync, { olderThanMs, maxBytes }: PruneOptions): number {
+  if (database.prepare("select 1 from holds where released_at_ms is null limit 1").get() === undefined) return 0;
+  const isTooLarge = maxBytes !== undefined && journalBytes(database) > maxBytes;
+  const before = isTooLarge ? Number.MAX_SAFE_INTEGER : (olderThanMs ?? 0);
+  return Number(database.prepare(`select count(*) as n from runs r where ended_at_ms < ? and exists (select 1 from holds h where ${holdCovers})`).get(before)?.["n"]);
 }
 
 /** How many runs to remove next to get below `maxBytes`: a cautious guess from their average size, at least one. */
@@ -94,36 +119,48 @@ interface Chunk {
   /** Programs whose process was lost can still go on: they are as old as the last sign of life, and size removes none. */
   readonly lostBeforeMs: number;
   readonly limit: number;
+  readonly by: string;
+  readonly reason: string;
 }
 
-async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, limit }: Chunk): Promise<number> {
-  const { database, queue, owners, effects, budgets } = seams;
+async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, limit, by, reason }: Chunk): Promise<number> {
+  const { database, queue, owners, effects, budgets, ledger } = seams;
   // Two parts, each along an index: this is asked every so many runs, and most often finds none.
   const select = database.prepare(
-    `select run_id, ended_at_ms as at_ms from runs where ended_at_ms < :before and undoing = 0
+    `select run_id, tenant, next_position, stamp, ended_at_ms as at_ms from runs r where ended_at_ms < :before and undoing = 0 and ${isFree}
      union all
-     select run_id, coalesce(lease_until_ms, started_at_ms) from runs
-     where status = 'running' and owner in (select value from json_each(:dead)) and coalesce(lease_until_ms, started_at_ms) < iif(kind = 'program', :lostBefore, :before)
+     select run_id, tenant, next_position, stamp, coalesce(lease_until_ms, started_at_ms) from runs r
+     where status = 'running' and owner in (select value from json_each(:dead)) and coalesce(lease_until_ms, started_at_ms) < iif(kind = 'program', :lostBefore, :before) and ${isFree}
      order by at_ms limit :limit`,
   );
-  const find = (): readonly string[] => select.all({ before: endedBeforeMs, lostBefore: lostBeforeMs, dead: JSON.stringify(owners.dead()), limit }).map((row) => String(row["run_id"]));
+  const find = (): readonly Row[] => select.all({ before: endedBeforeMs, lostBefore: lostBeforeMs, dead: JSON.stringify(owners.dead()), limit });
   if (find().length === 0) return 0; // The usual answer, without taking the lock.
   const remove = database.prepare("delete from runs where run_id = ?");
   const refs: BlobRef[] = [];
   const removed = await queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => {
     refs.length = 0; // A batch that failed is tried again.
-    const runIds = find();
-    for (const runId of runIds) {
+    const runs = find();
+    for (const row of runs) {
+      const runId = textColumn(row, "run_id");
       refs.push(...takeRefs(database, runId));
       effects.outlive(runId);
       budgets.removeRun(runId);
       remove.run(runId);
     }
+    for (const [tenant, ofTenant] of Map.groupBy(runs, (row) => textColumn(row, "tenant"))) ledger.note(tenant, { kind: "runs-removed", runs: ofTenant.map(removedOf), by, reason });
     database.exec("delete from owners where closed_at_ms is not null and owner_id not in (select owner from runs where owner is not null)");
-    return runIds.length;
+    return runs.length;
   });
   await deleteUnreferenced(seams, refs);
   return removed;
+}
+
+const isFree = `not exists (select 1 from holds h where ${holdCovers})`;
+
+/** What the ledger keeps of a run that is removed: its id, how many entries it had, and its last stamp. */
+export function removedOf(row: Row): { readonly runId: string; readonly entries: number; readonly stamp: string } {
+  const { stamp } = row;
+  return { runId: textColumn(row, "run_id"), entries: Number(row["next_position"]), stamp: stamp instanceof Uint8Array ? stampText(stamp) : "" };
 }
 
 /** A blob that no run names is left alone for a day: its entry may be on its way. */

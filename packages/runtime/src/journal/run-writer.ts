@@ -7,10 +7,11 @@ import { runSpan } from "./entry-rows.ts";
 import { givenUpError } from "./fence.ts";
 import { sealPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
-import type { RunKey, RunKeys } from "./run-keys.ts";
+import type { RunKey } from "./run-keys.ts";
 import { errorPlace, finishOf, headOf, programPlace } from "./run-record.ts";
 import { createRunScopes } from "./run-scopes.ts";
-import type { RunScope } from "./run-scopes.ts";
+import type { RunScope, RunScopeSeams } from "./run-scope.ts";
+import { startedOrigin } from "./run-stamps.ts";
 
 /** The statements that write a run. Every method belongs inside a transaction of the write queue. */
 export interface RunWriter {
@@ -25,10 +26,12 @@ export interface RunWriter {
   scope(lease: RunLease): Pick<RunScope, "tenant" | "userId" | "key">;
   append(lease: RunLease, entries: readonly PreparedEntry[]): void;
   finish(lease: RunLease, finish: RunFinish): void;
+  /** The row of the run was ended for an owner that was lost. */
+  ended(lease: RunLease): void;
 }
 
-export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWriter {
-  const scopes = createRunScopes(database, keys);
+export function createRunWriter(database: DatabaseSync, seams: RunScopeSeams): RunWriter {
+  const [{ keys, stamps, ledger }, scopes] = [seams, createRunScopes(database, seams)];
   const insertRun = database.prepare(`
     insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner, epoch, lease_until_ms, master_id, wrapped, program_sealed)
     values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`);
@@ -42,9 +45,7 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
     return payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, place);
   }
 
-  function callsOf({ runNo, calls }: RunScope): number {
-    return calls ?? Number(countCalls.get(runNo * runSpan, runNo * runSpan + runSpan - 1)?.["calls"]);
-  }
+  const callsOf = ({ runNo, calls }: RunScope): number => calls ?? Number(countCalls.get(runNo * runSpan, runNo * runSpan + runSpan - 1)?.["calls"]);
 
   return {
     reset: () => scopes.reset(),
@@ -59,11 +60,15 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
       const { box, masterId, wrapped } = keys.create(runId);
       const key: RunKey = { kind: "box", box };
       const program = programText === undefined ? null : seal(key, { texts: { programText }, value: undefined }, programPlace(runId));
-      const { lastInsertRowid } = insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, headOf(run), ownerId, leaseUntilMs, masterId, wrapped, program);
-      scopes.began({ runId, runNo: Number(lastInsertRowid), tenant, userId: user, key });
+      const head = headOf(run);
+      const { lastInsertRowid } = insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId, leaseUntilMs, masterId, wrapped, program);
+      const stamp = stamps.origin(startedOrigin(run, head, program));
+      ledger.note(tenant, { kind: "run-began", runId, user, from: 0 });
+      scopes.began({ runId, runNo: Number(lastInsertRowid), tenant, userId: user, key, programDigest: run.programDigest, chain: { from: 0, stamp } });
       return { runId, epoch: 1 };
     },
     scope: (lease) => scopes.find(lease),
+    ended: (lease) => scopes.ended(scopes.find(lease)),
     append(lease, entries) {
       const scope = scopes.find(lease);
       for (const entry of entries) {
@@ -71,18 +76,21 @@ export function createRunWriter(database: DatabaseSync, keys: RunKeys): RunWrite
         const { split, blobs } = entry;
         for (const blob of blobs) insertBlob.run(lease.runId, blob.digest, scope.tenant, scope.userId, blob.sizeBytes);
         const code = split.body.kind === "checked" ? split.texts?.["code"] : undefined;
-        if (code !== undefined) scope.programDigest = digestOf(code);
+        if (code === undefined) continue;
+        scope.programDigest = digestOf(code);
+        scope.unsealed = true;
       }
     },
     finish(lease, finish) {
       const { runId } = lease;
-      scopes.flush();
       const scope = scopes.find(lease);
+      scopes.writeRow(scope);
       const { status, endedAtMs, error, resultNumber } = finish;
       const sealed = seal(scope.key, error === undefined ? undefined : { texts: { error }, value: undefined }, errorPlace(runId));
       const { changes } = endRun.run(status, endedAtMs, resultNumber ?? null, finishOf(finish), sealed, callsOf(scope), scope.runNo);
       if (changes === 0 && selectStatus.get(scope.runNo)?.["status"] === "suspended") throw givenUpError(lease, "suspended");
       if (changes === 0) throw new CallgateError("ASSERTION", `Run ${runId} has ended before; its end is not written twice`, { details: { runId } });
+      scopes.ended(scope);
     },
   };
 }

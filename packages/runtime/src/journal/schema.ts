@@ -1,4 +1,5 @@
 import { callsView } from "./calls-view.ts";
+import { auditMigration } from "./schema-audit.ts";
 
 /** `PRAGMA application_id` of a journal: "cgjl". Tells our file from another program's database. */
 export const applicationId = 0x63676a6c;
@@ -385,4 +386,5 @@ create table budget_reservations (
 create index budget_reservations_by_run on budget_reservations (run_id);
 `,
   callsView,
+  auditMigration,
 ];

@@ -1,10 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RunSignal, RunWait } from "@callgate/contract";
+import { sealedDigestOf, stampText } from "./audit-stamps.ts";
+import type { AuditStamps } from "./audit-stamps.ts";
 import { textColumn } from "./columns.ts";
 import { notFoundError } from "./fence.ts";
+import type { Ledger } from "./ledger.ts";
 import { sealPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKeys } from "./run-keys.ts";
+import { signalCells } from "./run-stamps.ts";
 import { isAnswered, signalName, signalPlace } from "./signal-codec.ts";
 import type { SignalName, SplitSignal } from "./signal-codec.ts";
 
@@ -23,7 +27,14 @@ export interface Signals {
   signal(run: { readonly tenant: string; readonly runId: string }, signal: PreparedSignal): { readonly kind: "kept" | "known"; readonly position: number };
 }
 
-export function createSignals(database: DatabaseSync, { keys, now }: { readonly keys: RunKeys; readonly now: () => number }): Signals {
+export interface SignalSeams {
+  readonly keys: RunKeys;
+  readonly stamps: AuditStamps;
+  readonly ledger: Ledger;
+  readonly now: () => number;
+}
+
+export function createSignals(database: DatabaseSync, { keys, stamps, ledger, now }: SignalSeams): Signals {
   const selectRun = database.prepare("select user_id, status, waits from runs where tenant = ? and run_id = ?");
   const selectNames = database.prepare("select kind, name, key, position from signals where run_id = ? order by position");
   const insertSignal = database.prepare("insert into signals (run_id, position, tenant, user_id, kind, name, key, body, texts, sealed) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -45,7 +56,11 @@ export function createSignals(database: DatabaseSync, { keys, now }: { readonly 
       if (known === undefined) {
         const key = keys.find(runId);
         const sealed = payload === undefined || key.kind !== "box" ? null : sealPayload(key.box, payload, signalPlace(runId, position));
-        insertSignal.run(runId, position, tenant, String(run["user_id"]), name.kind, name.name, name.key ?? null, JSON.stringify(split.body), payload?.texts === undefined ? 0 : 1, sealed);
+        const [userId, body] = [textColumn(run, "user_id"), JSON.stringify(split.body)];
+        insertSignal.run(runId, position, tenant, userId, name.kind, name.name, name.key ?? null, body, payload?.texts === undefined ? 0 : 1, sealed);
+        const cells = signalCells({ tenant, user_id: userId, kind: name.kind, name: name.name, key: name.key });
+        const stamp = stamps.signal(runId, position, { cells, body, sealedDigest: sealedDigestOf(sealed) });
+        ledger.note(tenant, { kind: "run-told", runId, position, what: name.kind, by: split.body.by, stamp: stampText(stamp) });
         if (blob !== undefined) insertBlob.run(runId, blob.digest, tenant, String(run["user_id"]), blob.sizeBytes);
         said.push({ ...name, position });
       }

@@ -1,13 +1,17 @@
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { MasterKey } from "../secrets/master-key.ts";
+import { createAuditStamps } from "./audit-stamps.ts";
 import { createBudgets } from "./budgets.ts";
 import type { Budgets } from "./budgets.ts";
 import { eraseRun } from "./erase-run.ts";
 import { createEffects, defaultMaxKeyAgeMs, recordedEffect } from "./effects.ts";
 import { defaultLeaseMs } from "./held-leases.ts";
+import { createHolds } from "./holds.ts";
 import { createHousekeeper } from "./housekeeper.ts";
 import { createLeases } from "./leases.ts";
+import { createLedger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { openDatabase } from "./open-database.ts";
 import { createOwners, needsCheck } from "./owners.ts";
 import { journalBytes, prune } from "./prune.ts";
@@ -19,10 +23,13 @@ import { createRunKeys } from "./run-keys.ts";
 import { createRecorder } from "./recorder.ts";
 import type { Recorder } from "./recorder.ts";
 import { createRunWriter } from "./run-writer.ts";
+import type { RunWriter } from "./run-writer.ts";
 import { createSignals } from "./signals.ts";
+import { createSqliteAudit } from "./sqlite-audit.ts";
 import { toJournalError } from "./sqlite-error.ts";
 import { createUndoClaims } from "./undo-claims.ts";
 import { createWriteQueue } from "./write-queue.ts";
+import type { WriteQueueOptions } from "./write-queue.ts";
 
 export interface JournalLimits {
   /** Size of the file and the blobs of its runs; beyond it the oldest ended runs are removed. Default 512 MiB. */
@@ -66,17 +73,16 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const { path, blobs, masterKey, clock } = options;
   const limits: JournalLimits = { ...defaultJournalLimits, ...options.limits };
   const { database, keptAside } = openDatabase({ path, nowMs: clock.now(), lockWaitMs: limits.lockWaitMs, needsCheck: (opened) => needsCheck(opened, clock) });
-  const keys = createRunKeys(database, masterKey);
-  const writer = createRunWriter(database, keys);
-  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, began: () => writer.reset(), ending: () => writer.flush() });
-  const owners = createOwners(database, clock);
-  const runs = createRunReader(database, { keys, owners });
-  const entries = createEntryReader(database, { keys, blobs });
   const now = (): number => clock.now();
-  const [signals, effects, budgets] = [createSignals(database, { keys, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now })];
-  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets };
-  const leases = createLeases(database, { writer, keys, owners, signals, now });
-  const undoClaims = createUndoClaims(database, { keys, writer, owners, now });
+  const [keys, stamps] = [createRunKeys(database, masterKey), createAuditStamps(masterKey)];
+  const ledger = createLedger(database, { stamps, now });
+  const writer = createRunWriter(database, { keys, stamps, ledger });
+  const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, ...lineAfterLine(writer, ledger) });
+  const owners = createOwners(database, clock);
+  const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
+  const [signals, effects, budgets, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createHolds(database, { ledger, now })];
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, ledger, holds };
+  const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now }), createUndoClaims(database, { keys, writer, owners, now })];
   const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
@@ -115,7 +121,8 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
     listRuns: (filter) => read(() => runs.listRuns(filter)),
-    erase: (tenant, runId) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, { keys, writer }, { tenant, runId })),
+    erase: (tenant, runId, { by = "callgate" } = {}) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, { keys, writer }, { tenant, runId, by })),
+    audit: createSqliteAudit({ database, queue, holds, stamps, now, guard, read }),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable)),
     async close() {
       if (isClosed) return;
@@ -124,6 +131,20 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       await recorder.close();
       await queue.idle();
       database.close();
+    },
+  };
+}
+
+/** The ledger tells of what the writer wrote, so it comes after it. */
+function lineAfterLine(writer: RunWriter, ledger: Ledger): Pick<WriteQueueOptions, "began" | "ending"> {
+  return {
+    began() {
+      writer.reset();
+      ledger.reset();
+    },
+    ending() {
+      writer.flush();
+      ledger.flush();
     },
   };
 }

@@ -43,7 +43,9 @@ export function createUndoClaims(database: DatabaseSync, { keys, writer, owners,
       owners.register();
       take.run({ runId, owner: owners.ownerId, until: now() + leaseMs, now: now(), finish: interruptedFinish });
       writer.forget(); // What this transaction knows of the run is of its last owner.
-      return { kind: "claimed", lease: { runId, epoch: Number(row["epoch"]) + 1 } };
+      const lease = { runId, epoch: Number(row["epoch"]) + 1 };
+      if (row["status"] === "running") writer.ended(lease);
+      return { kind: "claimed", lease };
     },
     release(lease) {
       if (release.run(lease.runId, lease.epoch).changes > 0) return;

@@ -37,11 +37,11 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       const asker = options.principal ?? principal;
       return await replay(await must(runId, asker), asker, options.signal);
     },
-    prune: ({ olderThanMs, maxBytes }) => journal.prune({ ...(olderThanMs === undefined ? {} : { olderThanMs: clock.now() - olderThanMs }), ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    prune: ({ olderThanMs, maxBytes, reason, principal: asker = principal }) => journal.prune({ by: asker.user, ...(reason === undefined ? {} : { reason }), ...(olderThanMs === undefined ? {} : { olderThanMs: clock.now() - olderThanMs }), ...(maxBytes === undefined ? {} : { maxBytes }) }),
     async erase(runId, options = {}) {
       const asker = options.principal ?? principal;
       await must(runId, asker);
-      await journal.erase(asker.tenant, runId);
+      await journal.erase(asker.tenant, runId, { by: asker.user });
     },
     async resume(runId, { principal: asker = principal, signal, suspendAfterMs = seams.suspendAfterMs, acceptChanges = false } = {}) {
       return await durable.resume(await must(runId, asker), { suspendAfterMs, acceptChanges }, signal);

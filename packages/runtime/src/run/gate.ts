@@ -22,6 +22,7 @@ import { createCatalogViews } from "./catalog-view.ts";
 import { closeGate } from "./close-gate.ts";
 import { callDirectly } from "./direct-call.ts";
 import { createEarlierPrograms } from "./earlier-programs.ts";
+import { createGateAudit } from "./gate-audit.ts";
 import { createGateCatalog } from "./gate-catalog.ts";
 import type { GateCatalog } from "./gate-catalog.ts";
 import type { GateDefaults, GateOptions } from "./gate-options.ts";
@@ -173,6 +174,7 @@ function composeGate(composition: Composition): Gate {
       return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
     },
     policy,
+    audit: createGateAudit(seams.journal, defaultPrincipal),
     runs,
     sessions: blocks.sessions,
     jobs: createGateJobs({ journal: seams.journal, principal: defaultPrincipal, complete: (callId, result, asker) => runs.complete(callId, result, asker) }),

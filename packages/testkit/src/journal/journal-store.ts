@@ -11,6 +11,10 @@ export interface JournalStore {
   readonly blobs: Blobs;
   /** Every byte that is kept, files and blobs together, to search for what must not be readable there. */
   bytes(): Promise<Buffer>;
+  /** Changes the store behind the journal's back: one statement of SQL, its tables named without a schema. */
+  edit(statement: string): Promise<void>;
+  /** The condition that finds the row of `entries` of that run that begins at that position. */
+  rowAt(runId: string, position: number): string;
   /** A backup of the store as it is, restored elsewhere. The suite disposes of it. */
   copy(): Promise<JournalStore>;
   /** How a process of its own opens the same store. */

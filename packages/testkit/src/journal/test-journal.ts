@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Journal, JournalEntry } from "@callgate/contract";
+import { chainSuite } from "./chain-suite.ts";
 import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
 import { budgetSuite } from "./budget-suite.ts";
 import { effectSuite } from "./effect-suite.ts";
@@ -48,6 +49,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     endedSuite({ setUp, openAgain });
     effectSuite({ setUp, openAgain });
     budgetSuite({ setUp, openAgain });
+    chainSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);
   });
