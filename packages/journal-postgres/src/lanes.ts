@@ -29,7 +29,7 @@ export interface Pen {
 }
 
 /** How many values `lineSql` takes. */
-export const LINE_VALUES = 8;
+const LINE_VALUES = 8;
 
 /** Parts of a statement that writes a line, its values from number `first` on. */
 export function lineSql(first: number, written: string): { readonly isThere: string; readonly write: string } {
