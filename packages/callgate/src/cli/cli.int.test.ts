@@ -255,7 +255,8 @@ describe("callgate", { timeout: 120_000 }, () => {
     const { callgate } = project({ "tools/notes.ts": tools });
     const { status, stdout } = callgate(["--trust", "--json", "doctor"]);
     const findings = z.array(z.looseObject({ check: z.string(), state: z.string() })).parse(JSON.parse(stdout));
-    expect(findings.filter((finding) => finding.state !== "ok")).toEqual([]);
+    // Nobody has made an approver's key here.
+    expect(findings.filter((finding) => finding.state !== "ok")).toMatchObject([{ check: "approvals", state: "warning" }]);
     expect(findings.map((finding) => finding.check)).toEqual(expect.arrayContaining(["node", "state folder", "check", "sandbox", "limits", "journal", "source notes"]));
     expect(status).toBe(0);
   });
