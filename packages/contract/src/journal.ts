@@ -219,6 +219,8 @@ export interface Journal {
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   /**
    * Of several at once exactly one gets the run. The oldest that is due comes first; `undoing` only where no run is named.
+   * What this journal drives itself is left out, also when its lease is over because the process was stopped or its clock
+   * jumped: it is renewed, or ends by itself.
    * Undefined: none can go on. A run that is sealed under another master key is not taken: JOURNAL_KEY_LOST where it is
    * named, as of `claimEnded` and `signal`.
    */

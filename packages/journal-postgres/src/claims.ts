@@ -13,11 +13,14 @@ export interface Claims {
 const isReadable = (masterId: string): string => `not exists (select 1 from callgate.run_keys k where k.run_id = r.run_id and k.master_id <> ${masterId})`;
 
 // Only a program can go on after its process was lost; whatever was suspended was meant to go on. A row that another is
-// about to change is left to it, and one that is sealed under another master key to who can read it. Now is asked for once (a subquery), so that an index finds what is due.
+// about to change is left to it, and one that is sealed under another master key to who can read it. What this process
+// drives itself it does not take from itself when its lease is over (it was stopped, or cut off): it renews it, or ends by
+// itself. Now is asked for once (a subquery), so that an index finds what is due.
 const claimRun = `
 with found as materialized (
   select run_id, status from callgate.runs r
-  where ($1::text is null or run_id = $1) and ($2::text is null or tenant = $2) and ${isReadable("$7")} and (
+  where ($1::text is null or run_id = $1) and ($2::text is null or tenant = $2) and ${isReadable("$7")}
+    and (status = 'suspended' or owner is distinct from $5 or run_id <> all ($8::text[])) and (
     (status = 'suspended' and ($1::text is not null or due_at_ms <= (select callgate.now_ms($3))))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= callgate.now_ms($3) or owner = any ($4::text[])))
     or (undoing and $1::text is null and (lease_until_ms <= callgate.now_ms($3) or owner = any ($4::text[])))
@@ -38,7 +41,7 @@ select callgate.now_ms($2) as now,
   (select coalesce(json_agg(o), '[]') from callgate.owners o where owner_id in (
     select owner from callgate.runs where status = 'running' and kind = 'program' and ($1::text is null or tenant = $1) union all select owner from callgate.runs where undoing)) as owners`;
 
-export function createClaims({ database, owners, masterKey, time }: RunWriteSeams, writes: RunWrites): Claims {
+export function createClaims({ database, owners, masterKey, time, held }: RunWriteSeams, writes: RunWrites): Claims {
   /** Owners whose runs may be taken; undefined when there is nothing to take. */
   async function look(tenant: string | undefined): Promise<readonly string[] | undefined> {
     const [row = {}] = await database.read(lookForRun, [tenant ?? null, time.given(), masterKey.id]);
@@ -52,7 +55,7 @@ export function createClaims({ database, owners, masterKey, time }: RunWriteSeam
       const dead = runId === undefined ? await look(tenant) : await owners.dead();
       if (dead === undefined) return undefined;
       await owners.register();
-      const row = (await database.query("full", claimRun, [runId ?? null, tenant ?? null, time.given(), dead, owners.ownerId, leaseMs, masterKey.id]))[0];
+      const row = (await database.query("full", claimRun, [runId ?? null, tenant ?? null, time.given(), dead, owners.ownerId, leaseMs, masterKey.id, held()]))[0];
       if (row === undefined) return undefined;
       const claimed = String(row["run_id"]);
       writes.forget(claimed);

@@ -87,7 +87,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
   const blobs = options.blobs ?? createPostgresBlobs(database);
   const stamps = createAuditStamps(masterKey);
   const lanes = createLanes({ database, stamps, owner: owners.ownerId, now: () => (options.time ?? clock).now(), limit: options.connections ?? 5 });
-  const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024, stamps, lanes };
+  const seams: RunWriteSeams = { database, owners, masterKey, blobs, time, blobBytes: options.blobBytes ?? 256 * 1024, stamps, lanes, held: () => parts.held.runIds() };
   const writes = createRunWrites(seams);
   const leases = createLeases(seams, writes);
   const parts: Parts = { seams, reads: createReads(seams), writes, leases, claims: createClaims(seams, writes), signals: createSignals(seams), undoClaims: createUndoClaims(seams, writes), owners, held: createHeldLeases(clock, () => beat(parts)) };

@@ -24,6 +24,8 @@ export interface RunWriteSeams {
   readonly time: JournalTime;
   readonly stamps: AuditStamps;
   readonly lanes: Lanes;
+  /** Runs that this process drives, or undoes, until it gives them up. */
+  readonly held: () => readonly string[];
 }
 
 /** Writes of runs: one statement each, in the order they were asked for, fenced on the epoch. */

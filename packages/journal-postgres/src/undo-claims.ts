@@ -28,7 +28,7 @@ const sealRun = "update callgate.runs set seal = $2 where run_id = $1";
 
 const releaseRun = "update callgate.runs set undoing = false, lease_until_ms = null where run_id = $1 and epoch = $2 and undoing returning 1";
 
-export function createUndoClaims({ database, masterKey, owners, time, stamps, lanes }: RunWriteSeams, writes: RunWrites): UndoClaims {
+export function createUndoClaims({ database, masterKey, owners, time, stamps, lanes, held }: RunWriteSeams, writes: RunWrites): UndoClaims {
   async function holderOf(query: Query, ownerId: string, untilMs: number): Promise<RunHolder> {
     const [row] = await query("select machine, pid from callgate.owners where owner_id = $1", [ownerId]);
     return { pid: Number(row?.["pid"]), isHere: row?.["machine"] === owners.machine, untilMs };
@@ -51,7 +51,7 @@ export function createUndoClaims({ database, masterKey, owners, time, stamps, la
       return await lanes.write((pen) => database.transact("full", async (query) => {
         const [row] = await query(lockRun, [tenant, runId, time.given()]);
         if (row === undefined) throw notFoundError(runId);
-        const standing = undoStanding(row, { dead, nowMs: Number(row["now"]) });
+        const standing = undoStanding(row, { dead, nowMs: Number(row["now"]), isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
         if (standing === "open") return { kind: "open" };
         if (standing === "held") return { kind: "held", holder: await holderOf(query, String(row["owner"]), Number(row["lease_until_ms"])) };
         await beginChain(query, { runId }, { stamps, pen });

@@ -13,6 +13,7 @@ export interface HeldLease extends RunLease {
 /** The runs this process drives. While there are any, `beat` is called so often that no lease of them runs out. */
 export interface HeldLeases {
   readonly all: () => readonly HeldLease[];
+  readonly runIds: () => readonly string[];
   hold(lease: RunLease, leaseMs: number): void;
   /** Forgets a run, unless it is held under a later lease. */
   readonly release: (lease: RunLease) => void;
@@ -42,6 +43,7 @@ export function createHeldLeases(clock: Clock, beat: () => Promise<void>): HeldL
 
   return {
     all: () => [...held.values()],
+    runIds: () => [...held.keys()],
     hold(lease, leaseMs) {
       held.set(lease.runId, { ...lease, leaseMs });
       if (leaseMs / 3 < plannedMs) heartbeat.stop();

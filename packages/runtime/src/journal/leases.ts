@@ -31,20 +31,24 @@ export interface LeaseSeams {
   readonly owners: Owners;
   readonly signals: Signals;
   readonly now: () => number;
+  /** Runs that this process drives, or undoes, until it gives them up. */
+  readonly held: () => readonly string[];
 }
 
 // Only a program can go on after its process was lost; whatever was suspended was meant to go on. A run that is sealed
-// under another master key is left to who can read it.
+// under another master key is left to who can read it. What this process drives itself it does not take from itself when
+// its lease is over (it was stopped, or its clock jumped): it renews it, or ends by itself.
 const claimable = `
   select run_id, tenant, status, epoch from runs
-  where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and coalesce(master_id = :masterId, true) and (
+  where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and coalesce(master_id = :masterId, true)
+  and (status = 'suspended' or owner is not :self or run_id not in (select value from json_each(:held))) and (
     (status = 'suspended' and (:runId is not null or due_at_ms <= :now))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
     or (undoing = 1 and :runId is null and (lease_until_ms <= :now or owner in (select value from json_each(:dead))))
   )
   order by case when status = 'suspended' then due_at_ms else coalesce(lease_until_ms, started_at_ms) end limit 1`;
 
-export function createLeases(database: DatabaseSync, { writer, keys, owners, signals, now }: LeaseSeams): Leases {
+export function createLeases(database: DatabaseSync, { writer, keys, owners, signals, now, held }: LeaseSeams): Leases {
   const renew = database.prepare("update runs set lease_until_ms = ? where run_id = ? and epoch = ? and (status = 'running' or undoing = 1)");
   const selectState = database.prepare("select epoch, status from runs where run_id = ?");
   const suspend = database.prepare(`
@@ -62,7 +66,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
 
   function find({ runId, tenant }: ClaimOptions): Row | undefined {
     if (runId !== undefined) keys.mustOpen(runId);
-    return selectClaimable.get({ runId: runId ?? null, tenant: tenant ?? null, masterId: keys.masterId, now: now(), dead: JSON.stringify(owners.dead()) });
+    return selectClaimable.get({ runId: runId ?? null, tenant: tenant ?? null, masterId: keys.masterId, now: now(), dead: JSON.stringify(owners.dead()), self: owners.ownerId, held: JSON.stringify(held()) });
   }
 
   const keep = (lease: RunLease, untilMs: number): boolean => renew.run(untilMs, lease.runId, lease.epoch).changes > 0;

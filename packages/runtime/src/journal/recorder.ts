@@ -25,6 +25,8 @@ export interface Recorder {
   finish(lease: RunLease, finish: RunFinish, durability: Durability): Promise<void>;
   readonly watch: HeldLeases["watch"];
   readonly letGo: HeldLeases["release"];
+  /** Runs this process drives, or undoes. */
+  readonly held: HeldLeases["runIds"];
   renew(lease: RunLease, leaseMs: number): Promise<void>;
   suspend(lease: RunLease, suspension: Suspension): Promise<void>;
   claim(options: ClaimOptions): Promise<ClaimedRun | undefined>;
@@ -150,11 +152,12 @@ function claimEndedNow({ undoClaims, runs }: RecorderSeams, run: { readonly tena
 }
 
 /** What is not done under a lease: taking a run, having it, telling one something, and what became of a write of one that is gone. */
-function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "watch" | "letGo" | "claim" | "claimEnded" | "signal" | "settle"> {
+function outside(seams: RecorderSeams, held: HeldLeases): Pick<Recorder, "watch" | "letGo" | "held" | "claim" | "claimEnded" | "signal" | "settle"> {
   const { queue, leases } = seams;
   return {
     watch: held.watch,
     letGo: held.release,
+    held: held.runIds,
     settle: (of, effectStatus) => queue.write({ durability: "full", what: `Cannot settle call ${of.callId}` }, () => seams.effects.settle(of, effectStatus)),
     async claim(options) {
       queue.catchUp();

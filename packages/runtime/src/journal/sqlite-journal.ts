@@ -82,8 +82,9 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
   const [signals, effects, budgets, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createHolds(database, { ledger, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, ledger, holds };
-  const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now }), createUndoClaims(database, { keys, writer, owners, now })];
-  const recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
+  const held = (): readonly string[] => recorder.held();
+  const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now, held }), createUndoClaims(database, { keys, writer, owners, now, held })];
+  const recorder: Recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 

@@ -21,9 +21,11 @@ export interface UndoClaimSeams {
   readonly writer: RunWriter;
   readonly owners: Owners;
   readonly now: () => number;
+  /** Runs that this process drives, or undoes, until it gives them up. */
+  readonly held: () => readonly string[];
 }
 
-export function createUndoClaims(database: DatabaseSync, { keys, writer, owners, now }: UndoClaimSeams): UndoClaims {
+export function createUndoClaims(database: DatabaseSync, { keys, writer, owners, now, held }: UndoClaimSeams): UndoClaims {
   const select = database.prepare("select status, kind, epoch, owner, undoing, lease_until_ms from runs where tenant = ? and run_id = ?");
   const take = database.prepare(`
     update runs set undoing = 1, owner = :owner, lease_until_ms = :until, epoch = epoch + 1,
@@ -37,7 +39,7 @@ export function createUndoClaims(database: DatabaseSync, { keys, writer, owners,
       const row = select.get(tenant, runId);
       if (row === undefined) throw notFoundError(runId);
       keys.mustOpen(runId);
-      const standing = undoStanding(row, { dead: owners.dead(), nowMs: now() });
+      const standing = undoStanding(row, { dead: owners.dead(), nowMs: now(), isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
       if (standing === "open") return { kind: "open" };
       if (standing === "held") return { kind: "held", holder: { ...owners.place(textColumn(row, "owner")), untilMs: Number(row["lease_until_ms"]) } };
       owners.register();
@@ -61,10 +63,17 @@ export function lostError(lease: RunLease, row: Row): Error {
   return epoch === lease.epoch ? givenUpError(lease, String(row["status"])) : fencedError(lease, epoch);
 }
 
+/** Who may still be at a run. `isOurs`: this process is, whatever became of its lease meanwhile. */
+export interface UndoHolders {
+  readonly dead: readonly string[];
+  readonly nowMs: number;
+  readonly isOurs: boolean;
+}
+
 /** Whether a run has ended and is free to be undone, from its row. A program whose process was lost has not: it is taken over. */
-export function undoStanding(row: Row, { dead, nowMs }: { readonly dead: readonly string[]; readonly nowMs: number }): "free" | "held" | "open" {
+export function undoStanding(row: Row, { dead, nowMs, isOurs }: UndoHolders): "free" | "held" | "open" {
   const isDead = row["owner"] !== null && dead.includes(textColumn(row, "owner"));
   if (row["status"] === "suspended") return "open";
   if (row["status"] === "running") return row["kind"] !== "program" && isDead ? "free" : "open";
-  return Number(row["undoing"]) === 1 && !isDead && Number(row["lease_until_ms"]) > nowMs ? "held" : "free";
+  return Number(row["undoing"]) === 1 && !isDead && (isOurs || Number(row["lease_until_ms"]) > nowMs) ? "held" : "free";
 }

@@ -53,6 +53,24 @@ export function leaseSuite(seams: DurableSeams): void {
     expect(await second.claim({ leaseMs: LEASE_MS })).toBeUndefined();
   });
 
+  test("an owner does not take what it drives itself after its clock has jumped, by name or not; what it lets go it may, and so may others at once", async () => {
+    const { clock, first, second, lease } = await twoOwners(seams);
+    const undone = await first.begin(sampleRun("r2"), { leaseMs: LEASE_MS });
+    await first.finish(undone, sampleFinish({ status: "failed" }));
+    await first.claimEnded("acme", "r2", { leaseMs: LEASE_MS });
+    clock.set(START_MS + 31 * LEASE_MS);
+    for (const runId of [undefined, "r1", "r2"]) expect(await first.claim({ leaseMs: LEASE_MS, ...(runId === undefined ? {} : { runId }) })).toBeUndefined();
+    expect(await first.claimEnded("acme", "r2", { leaseMs: LEASE_MS })).toMatchObject({ kind: "held" });
+    await first.append(lease, [issued(0)], "full");
+    first.letGo(lease);
+    expect(await first.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "taken_over", lease: { runId: "r1", epoch: 2 } });
+    expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "undoing", lease: { runId: "r2", epoch: 3 } });
+    clock.set(START_MS + 62 * LEASE_MS);
+    expect(await second.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "taken_over", lease: { runId: "r1", epoch: 3 } });
+    await second.suspend(leaseOf("r1", 3), { atMs: START_MS, waits: [], wakeAtMs: START_MS });
+    expect(await first.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due", lease: { runId: "r1", epoch: 4 } });
+  });
+
   test("a user with another master key takes none of the runs it could not read, waiting or lost, says so of one it names, and leaves it as it was", async () => {
     const { clock, store, first, lease } = await twoOwners(seams);
     const stranger = await seams.openAgain(store, clock, 9);
@@ -113,10 +131,11 @@ export function leaseSuite(seams: DurableSeams): void {
     for (const [runs, claimers] of [[1, 2], [1, 12], [2, 3], [3, 3], [6, 12], [12, 7]] as const) {
       const { clock, first, second, lease, store } = await twoOwners(seams);
       const third = await seams.openAgain(store, clock);
+      const starter = await seams.openAgain(store, clock); // Nobody takes its own.
       await first.finish(lease, sampleFinish());
       for (let index = 0; index < runs; index += 1) {
-        const begun = await first.begin(sampleRun(`run-${index}`), { leaseMs: LEASE_MS });
-        if (index % 2 === 0) await first.suspend(begun, { atMs: START_MS, waits: [], wakeAtMs: START_MS });
+        const begun = await starter.begin(sampleRun(`run-${index}`), { leaseMs: LEASE_MS });
+        if (index % 2 === 0) await starter.suspend(begun, { atMs: START_MS, waits: [], wakeAtMs: START_MS });
       }
       clock.set(START_MS + LEASE_MS);
       const journals = [first, second, third];
