@@ -73,12 +73,11 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const { path, blobs, masterKey, clock } = options;
   const limits: JournalLimits = { ...defaultJournalLimits, ...options.limits };
   const { database, keptAside } = openDatabase({ path, nowMs: clock.now(), lockWaitMs: limits.lockWaitMs, needsCheck: (opened) => needsCheck(opened, clock) });
-  const now = (): number => clock.now();
+  const [owners, now] = [createOwners(database, clock), (): number => clock.now()];
   const [keys, stamps] = [createRunKeys(database, masterKey), createAuditStamps(masterKey)];
   const ledger = createLedger(database, { stamps, now });
   const writer = createRunWriter(database, { keys, stamps, ledger });
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, ...lineAfterLine(writer, ledger) });
-  const owners = createOwners(database, clock);
   const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
   const [signals, effects, budgets, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createHolds(database, { ledger, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, ledger, holds };

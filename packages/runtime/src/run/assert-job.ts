@@ -6,16 +6,18 @@ import { standingOf } from "./standing.ts";
 
 /**
  * Refuses the end of a job where no job can be waited for, with what is there. A call that is under way may become one:
- * what it began can be over before it is on record that it goes on in the background.
+ * what it began can be over before it is on record that it goes on in the background. The name of the tool whose job it is;
+ * undefined when its end was told before.
  *
  * Errors: SIGNAL_REFUSED.
  */
-export async function assertJob(journal: Journal, run: RunRecord, callId: string): Promise<void> {
+export async function assertJob(journal: Journal, run: RunRecord, callId: string): Promise<string | undefined> {
   const { runId, principal: { tenant }, status } = run;
   const [entries, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId)]);
-  if (signals.some((signal) => signal.kind === "job" && signal.callId === callId)) return; // The first end counts, and is told.
+  if (signals.some((signal) => signal.kind === "job" && signal.callId === callId)) return undefined; // The first end counts, and is told.
   const why = notWaitedFor(run, entries, seqOf(callId));
   if (why !== undefined) throw new CallgateError("SIGNAL_REFUSED", `Nobody waits for the end of ${callId}: ${why}. Nothing was kept${status === "suspended" ? `; what the run waits for: callgate runs show ${runId}` : ""}`, { details: { callId } });
+  return readRecordedCalls(entries, []).get(seqOf(callId))?.issued?.tool;
 }
 
 function notWaitedFor({ runId, status, waits }: RunRecord, entries: readonly JournalEntry[], seq: number): string | undefined {

@@ -96,6 +96,36 @@ describe("background jobs", () => {
     await refused(0, /run \S+ has completed/);
   });
 
+  test("what does not match the tool's output schema is refused while it can be corrected, as its end and as what became of a write", async () => {
+    const output = { type: "object", properties: { image: { type: "integer" } }, required: ["image"] } as const;
+    const { open, lose } = world([{ ...job(), poll: undefined, output }, { name: "slow", effect: "write", output, handler: () => new Promise(() => undefined) }] as unknown as readonly TestTool[]);
+    const gate = await open();
+    const { runId } = await gate.run("return await tools.t.build({})");
+    await expect(gate.runs.complete(`${runId}.0`, { kind: "value", value: { image: "7" } })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringMatching(/output schema of t\.build: \/image .*Nothing was kept/) as string });
+    expect(await gate.runs.complete(`${runId}.0`, { kind: "value", value: { image: 7 } })).toEqual({ known: false });
+    expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: { image: 7 } } });
+
+    const ids: string[] = [];
+    gate.onEvent((event) => { if (event.kind === "call-decided") ids.push(event.runId); });
+    gate.run("return await tools.t.slow({})").catch(() => undefined);
+    await until(() => ids.length > 0);
+    const [inDoubt = ""] = ids;
+    lose(inDoubt);
+    const second = await open();
+    expect(await second.runs.resume(inDoubt)).toMatchObject({ status: "suspended", waits: [{ kind: "resolution" }] });
+    await expect(second.runs.resolve(`${inDoubt}.0`, { happened: true, output: { picture: 1 } })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringContaining("output schema of t.slow") as string });
+    await second.runs.resolve(`${inDoubt}.0`, { happened: true, output: { image: 8 } });
+    expect(await second.runs.resume(inDoubt)).toMatchObject({ status: "completed", value: { value: { image: 8 } } });
+  });
+
+  test.each(["foo", "run_1", "run_1.", ".3", "run_1.x"])("%s is no id of a call, and whatever takes one says so", async (id) => {
+    const gate = await world([]).open();
+    const said = { code: "RUN_NOT_FOUND", message: expect.stringContaining(`${id} is no call: the id of one is RUN.NUMBER`) as string };
+    await expect(gate.runs.complete(id, { kind: "value", value: 1 })).rejects.toMatchObject(said);
+    await expect(gate.runs.resolve(id, { happened: true })).rejects.toMatchObject(said);
+    await expect(gate.jobs.cancel(id)).rejects.toMatchObject(said);
+  });
+
   test("or when somebody tells, once; a direct call waits for that alive", async () => {
     const { open, journal } = world([{ ...job(), poll: undefined }] as unknown as readonly TestTool[]);
     const gate = await open();

@@ -1,5 +1,5 @@
-import { CallgateError, ToolError } from "@callgate/contract";
-import type { JournalEntry } from "@callgate/contract";
+import { BackgroundJob, CallgateError, ToolError } from "@callgate/contract";
+import type { JournalEntry, RunResult } from "@callgate/contract";
 import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { durableWorld, sleepMs, until } from "./fixtures/durable-world.ts";
@@ -59,33 +59,47 @@ describe("runs.resume", () => {
   });
 
   test("code-mode 8: 20 parallel calls with shuffled latencies, suspended in the middle, give the same whether resumed once or fifty times", async () => {
-    const { open, entries, done } = world();
-    const gate = await open();
-    const program = (waits: string) => `
+    // Each call has its own place in the shuffled order of answers; half of them are not answered before somebody tells.
+    const parked = (n: number): boolean => n % 2 === 1;
+    const made = world([{ name: "mixed", effect: "write", handler: async (args) => {
+      const { n } = args as { n: number };
+      await sleepMs((n * 7) % 20);
+      return parked(n) ? new BackgroundJob({ n }) : { n };
+    } }]);
+    const gate = await made.open();
+    const program = `
       const order = [];
-      const half = (from) => Promise.all(Array.from({ length: 10 }, async (_, i) => { const n = from + i; const r = await tools.t.read({ n, ms: (n * 7) % 20 }); order.push(r.n); await tools.t.write({ n }); return r.n; }));
-      const a = await half(0);
-      const b = half(10);
-      ${waits}
-      return { order, all: [...a, ...await b], r: Math.random(), at: Date.now() };`;
-    const seed = "0123456789abcdef0123456789abcdef";
-    const run = await gate.run(program("for (let i = 0; i < 50; i++) await waitFor('go');"), { seed, suspendAfterMs: 1 });
-    expect(run.status).toBe("suspended");
-    const before = callLog(entries(run.runId));
-    let last = run;
-    for (let turn = 0; turn < 50; turn++) {
-      expect(last.status).toBe("suspended");
-      await gate.runs.signal(run.runId, { name: "go", id: String(turn) });
-      last = await gate.runs.resume(run.runId, { suspendAfterMs: 0 });
+      const all = await Promise.all(Array.from({ length: 20 }, async (_, n) => { const r = await tools.t.mixed({ n }); order.push(n); return [r.n, Math.random()]; }));
+      return { order, all, at: Date.now() };`;
+    const { runId, status } = await gate.run(program, { seed: "0123456789abcdef0123456789abcdef", suspendAfterMs: 1 });
+    expect(status).toBe("suspended");
+    const kept = made.journal.runs.get(runId);
+    if (kept === undefined) throw new Error("no run");
+    const delivered = kept.entries.filter(({ kind }) => kind === "delivered").length;
+    const waiting = kept.waits.flatMap((wait) => (wait.kind === "job" ? [wait.seq] : []));
+    expect([delivered, waiting.length]).toEqual([10, 10]); // In the middle of them.
+    for (const seq of waiting.toSorted((one, other) => one - other)) await gate.runs.complete(`${runId}.${seq}`, { kind: "value", value: { n: seq } });
+    // From one state, twice: all told and resumed once, and torn down fifty times before that.
+    const [entries, signals, state] = [[...kept.entries], [...kept.signals], { status: kept.status, waits: kept.waits, wakeAtMs: kept.wakeAtMs }];
+    const end = (result: RunResult): unknown => ({ ...(result.value as { value: object }).value, at: undefined });
+    const once = await gate.runs.resume(runId);
+    const onceLog = callLog(kept.entries);
+    expect([once.status, (onceLog as unknown[]).length]).toEqual(["completed", 20]);
+
+    kept.entries.splice(0, kept.entries.length, ...entries);
+    kept.signals.length = 0;
+    delete kept.finish;
+    Object.assign(kept, state);
+    for (let turn = 0; turn < 49; turn += 1) {
+      // A part of what it waits for comes every fifth time.
+      if (turn % 5 === 4) kept.signals.push(...signals.slice(kept.signals.length, kept.signals.length + 1));
+      expect((await gate.runs.resume(runId, { suspendAfterMs: 0 })).status).toBe("suspended");
     }
-    expect(last.status).toBe("completed");
-    expect(callLog(entries(run.runId))).toEqual(before);
-    expect(done).toHaveLength(20);
-    const { order, all } = (last.value as { value: { order: number[]; all: number[] } }).value;
-    expect(all).toEqual(Array.from({ length: 20 }, (_, i) => i));
-    const again = await gate.runs.resume(run.runId);
-    expect(again.value).toMatchObject({ value: { order, all } });
-  });
+    kept.signals.push(...signals.slice(kept.signals.length));
+    const fifty = await gate.runs.resume(runId);
+    expect([fifty.status, end(fifty), callLog(kept.entries)]).toEqual(["completed", end(once), onceLog]);
+    expect(kept.entries.filter(({ kind }) => kind === "call-issued")).toHaveLength(20);
+  }, 600_000);
 
   test("br-010: a run that does something else than its record says ends as diverged, names both sides, and performs nothing", async () => {
     const { open, journal, done } = world();
@@ -329,30 +343,39 @@ describe("a lost process", () => {
 
 describe("br-034: a run that is cancelled during a call", () => {
   test("ends as cancelled with the effect known or unknown; a late result is recorded and never delivered", async () => {
-    const made = world([{ name: "slow", effect: "write", handler: async (args) => { await sleepMs(40); return args; } }]);
+    // Cancelled at one of its steps, not after some time: before it, in the tool after each of its steps, and after it.
+    const steps = 18;
+    const stops = Array.from({ length: steps + 2 }, () => new AbortController());
+    let late = 0;
+    const made = world([{ name: "slow", effect: "write", handler: async (args) => {
+      const { point } = args as { point: number };
+      for (let step = 1; step <= steps; step += 1) {
+        if (step === point) stops[point]?.abort();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      if (point <= steps) await until(() => made.entries(runIds.get(point) ?? "").some(({ kind }) => kind === "call-ended"));
+      late += 1;
+      return args;
+    } }]);
     const gate = await made.open({ defaults: { suspendAfterMs: 20, settleGraceMs: 1 } });
-    const ends = await Promise.all(
-      Array.from({ length: 20 }, async (_, point) => {
-        const stop = new AbortController();
-        const running = gate.run("console.log('started'); const a = await tools.t.slow({ n: 1 }); console.log('got', a); return a", { signal: stop.signal });
-        await sleepMs(point * 4);
-        stop.abort();
-        return await running;
-      }),
-    );
-    await sleepMs(80);
-    for (const { runId, status, effects, calls, console: printed } of ends.filter(({ status }) => status !== "completed")) {
-      expect(status).toBe("cancelled");
-      const [call] = calls;
-      if (call?.effectStatus === "unknown") {
-        expect(effects?.unknown).toHaveLength(1);
-        const entries = made.entries(runId);
-        expect(entries.filter(({ kind }) => kind === "call-late")).toMatchObject([{ effectStatus: "done" }]);
-        expect(entries.filter(({ kind }) => kind === "delivered")).toEqual([]);
-        expect(printed.map(({ text }) => text)).not.toContain("got");
-      } else expect(effects?.unknown ?? []).toEqual([]);
+    const runIds = new Map<number, string>();
+    gate.onEvent((event) => { if (event.kind === "run-started") runIds.set(runIds.size, event.runId); });
+    const ends: RunResult[] = [];
+    for (const [point, stop] of stops.entries()) {
+      if (point === 0) stop.abort();
+      ends.push(await gate.run(`console.log('started'); const a = await tools.t.slow({ point: ${point} }); console.log('got', a); return a`, { signal: stop.signal }));
+      if (!runIds.has(point)) runIds.set(point, ""); // It never began.
     }
-    expect(ends.some(({ status }) => status === "cancelled")).toBe(true);
+    await until(() => late === steps + 1);
+    expect(ends.map(({ status }) => status)).toEqual([...Array.from({ length: steps + 1 }, () => "cancelled"), "completed"]);
+    expect(ends.map(({ calls }) => calls[0]?.effectStatus ?? "none")).toEqual(["none", ...Array.from({ length: steps }, () => "unknown"), "done"]);
+    for (const { runId, effects, console: printed } of ends.slice(1, -1)) {
+      expect(effects?.unknown).toHaveLength(1);
+      await until(() => made.entries(runId).some(({ kind }) => kind === "call-late"));
+      expect(made.entries(runId).filter(({ kind }) => kind === "call-late")).toMatchObject([{ effectStatus: "done" }]);
+      expect(made.entries(runId).filter(({ kind }) => kind === "delivered")).toEqual([]);
+      expect(printed.map(({ text }) => text)).toEqual(["started"]);
+    }
   });
 
   test("three resumers race for one run: one drives it, all get its end", async () => {

@@ -1,7 +1,9 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
 import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
 import { assertJob } from "./assert-job.ts";
+import { assertOutput } from "./assert-output.ts";
 import { runOf, seqOf } from "./call-ids.ts";
+import type { CatalogView } from "./catalog-view.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
@@ -12,16 +14,16 @@ export interface GateRunsOptions {
   readonly seams: Pick<RunSeams, "journal" | "clock" | "redactor" | "suspendAfterMs">;
   readonly durable: Pick<GateDurable, "resume" | "cancel" | "rollback" | "heard">;
   readonly principal: Principal;
+  readonly viewFor: (principal: Principal) => CatalogView;
   readonly replay: (run: RunRecord, principal: Principal, signal: AbortSignal | undefined) => Promise<ReplayResult>;
 }
 
 /** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
-export function createGateRuns({ seams, durable, principal, replay }: GateRunsOptions): Gate["runs"] {
+export function createGateRuns({ seams, durable, principal, viewFor, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
   const { find, must } = createFinder(journal);
-
-  const say = createSay(journal, durable.heard);
+  const [say, fits] = [createSay(journal, durable.heard), createFits(viewFor)];
   const tell = async (run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> => ({ known: (await say(run, signal)).known });
 
   const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
@@ -54,8 +56,8 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
       const run = await find(runOf(callId), asker);
       if (run === undefined) return await settlePruned(journal, asker, { callId, happened });
-      const { known, attempt } = await doubtOf(journal, run, callId);
-      if (known !== "unknown") throw notInDoubt(callId, known);
+      const { attempt, tool } = await mustBeInDoubt(journal, run, callId);
+      if (output !== undefined) await fits(run, tool, { callId, output });
       const atMs = clock.now();
       if (run.status === "running" || run.status === "suspended") {
         const { counts } = await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
@@ -68,7 +70,8 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
     },
     async complete(callId, result, { principal: asker = principal } = {}) {
       const run = await must(runOf(callId), asker);
-      await assertJob(journal, run, callId);
+      const tool = await assertJob(journal, run, callId);
+      if (result.kind === "value") await fits(run, tool, { callId, output: result.value });
       const told = result.kind === "value" ? { kind: "value" as const, value: recorded(result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
       return await tell(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
     },
@@ -79,6 +82,12 @@ export function createGateRuns({ seams, durable, principal, replay }: GateRunsOp
       return await durable.rollback(await must(runId, asker), signal);
     },
   };
+}
+
+/** Holds what somebody says a call came to against its tool, as the user of the run sees it. */
+function createFits(viewFor: GateRunsOptions["viewFor"]) {
+  return async ({ principal }: RunRecord, tool: string | undefined, { callId, output }: { readonly callId: string; readonly output: unknown }): Promise<void> =>
+    await assertOutput(tool === undefined ? undefined : viewFor(principal).catalog.resolve(tool), callId, output);
 }
 
 /** Writes down what is said to a run, and tells who waits for it here. */
@@ -130,14 +139,21 @@ function alreadySaid(callId: string, { happened, by }: Extract<RunSignal, { read
 }
 
 /** What is known of a call's effect, and how often it was settled before. */
-async function doubtOf(journal: Journal, { runId, principal, status }: RunRecord, callId: string): Promise<{ readonly known: Known; readonly attempt: number }> {
+async function doubtOf(journal: Journal, { runId, principal, status }: RunRecord, callId: string): Promise<{ readonly known: Known; readonly attempt: number; readonly tool?: string }> {
   const [entries, seq] = [await journal.readEntries(principal.tenant, runId), seqOf(callId)];
   const call = readRecordedCalls(entries, []).get(seq);
   if (call?.issued === undefined) return { known: undefined, attempt: 0 };
   const { begun, job, resolved } = call.past;
   const isOpen = begun && job === undefined && call.issued.effect !== "read";
   const open = status === "running" && isUnderWay(entries, seq) ? "under way" : "unknown";
-  return { known: call.effectStatus ?? (isOpen ? open : "none"), attempt: resolved };
+  return { known: call.effectStatus ?? (isOpen ? open : "none"), attempt: resolved, tool: call.issued.tool };
+}
+
+/** Errors: SIGNAL_REFUSED for a call of which it is known what became. */
+async function mustBeInDoubt(journal: Journal, run: RunRecord, callId: string): Promise<Omit<Awaited<ReturnType<typeof doubtOf>>, "known">> {
+  const { known, ...doubt } = await doubtOf(journal, run, callId);
+  if (known !== "unknown") throw notInDoubt(callId, known);
+  return doubt;
 }
 
 /** Whether a call that has not ended was begun by whoever drives its run now. What a person said of it would count after a crash that comes later. */

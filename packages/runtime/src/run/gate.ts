@@ -158,7 +158,7 @@ function composeGate(composition: Composition): Gate {
   const runs = createGateRuns({
     seams,
     durable,
-    principal: defaultPrincipal,
+    principal: defaultPrincipal, viewFor: (principal) => catalog.viewFor(principal),
     replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
   });
 
