@@ -13,7 +13,7 @@ if (values.write) {
   const intro = `# Parallel branches taken over
 
 Each run has two parallel branches of two calls of one tool. Their process is killed with SIGKILL when three of four
-calls have ended; another process goes on with all of them.`;
+calls, over all runs, have ended. Another process goes on with the runs that had not ended by then: those taken over.`;
   writeSection({ page: "branches.md", intro, section: "SQLite, QuickJS", text: `${measured(`node checks/full/branches.mjs --runs ${values.runs}`)}\n\n${table}` });
 }
 if (wrong > 0 || wrongWithoutOrder === 0) process.exitCode = 1;
