@@ -22,7 +22,7 @@ export const modules = {
   "runtime/secrets": { path: "packages/runtime/src/secrets", does: "keys, redaction, summaries", imports: ["contract", "runtime/lib"] },
   "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions", imports: ["contract", "runtime/lib"] },
   "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },
-  "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events", imports: ["contract", "runtime/lib"] },
+  "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events, and what is counted of it", imports: ["contract", "runtime/lib"] },
   "runtime/limits": { path: "packages/runtime/src/limits", does: "how often, how many at once and how much callers may call", imports: ["contract", "runtime/lib"] },
   "runtime/cache": { path: "packages/runtime/src/cache", does: "answers that are kept between processes, sealed", imports: ["contract", "runtime/lib", "runtime/secrets"] },
   "runtime/broker": {

@@ -8,6 +8,7 @@ import ts from "typescript";
 import { z } from "zod";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
 import { buildProgram } from "../packages/callgate/src/cli/build-program.ts";
+import { metricDefinitions } from "../packages/runtime/src/telemetry/metric-definitions.ts";
 import { modules } from "./module-map.mjs";
 import { hostileGuests, hostileOutput, hostilePrograms } from "./security-table.mjs";
 
@@ -83,6 +84,11 @@ function programOutput() {
   return ["```", output.replaceAll(/result:\/\/\w+/g, "result://run_…").trimEnd(), "```"].join("\n");
 }
 
+function metricTable() {
+  const rows = Object.entries(metricDefinitions).map(([name, { kind, labels, help }]) => [`\`${name}\``, kind, labels.map((label) => `\`${label}\``).join(", "), cell(help)]);
+  return table(["metric", "kind", "labels", "what it is"], rows);
+}
+
 /** `name: "whole file"` means that all of the file is printed. */
 export const printers = [
   { file: "README.md", name: "twenty lines", print: program },
@@ -95,6 +101,7 @@ export const printers = [
   { file: "docs/security.md", name: "hostile output", print: hostileOutput },
   { file: "docs/reference/limits.md", name: "limits", print: limitTable },
   { file: "docs/reference/events.md", name: "events", print: eventTable },
+  { file: "docs/guide/monitoring.md", name: "metrics", print: metricTable },
   { file: "docs/reference/config.md", name: "keys", print: configTable },
   { file: "docs/reference/cli.md", name: "help", print: cliHelp },
   { file: "packages/callgate/callgate.schema.json", name: "whole file", print: jsonSchema },

@@ -58,6 +58,8 @@ export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/
 export type { PolicyRule } from "@callgate/policy-cedar";
 export { defineTool, functionSource } from "@callgate/runtime/source";
 export type { ToolDefinition } from "@callgate/runtime/source";
+export { createGateMetrics } from "@callgate/runtime/telemetry";
+export type { GateMetrics, GateMetricsOptions, MetricFamily } from "@callgate/runtime/telemetry";
 export { defineConfig } from "./config/load-config.ts";
 export type { CallgateConfig } from "./config/load-config.ts";
 export { extractCodeBlocks } from "@callgate/runtime/executor";

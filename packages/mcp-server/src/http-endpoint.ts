@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,6 +7,8 @@ import type { Principal } from "@callgate/contract";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isLegacyRequest } from "@modelcontextprotocol/server";
+import { createBearerTokens } from "./bearer-tokens.ts";
+import type { BearerTokens, HttpClient } from "./bearer-tokens.ts";
 import { createSessionPool } from "./session-pool.ts";
 
 export interface HttpOptions {
@@ -18,6 +20,8 @@ export interface HttpOptions {
   readonly token?: string;
   /** Clients with a token of their own, and on whose behalf each acts. Whoever sends `token` acts as the server's principal. */
   readonly clients?: readonly HttpClient[];
+  /** What `/metrics` answers, and to whom. Default: nothing is there. */
+  readonly metrics?: MetricsPage;
   /** Host names, without ports, that a request may name as its target. Default: the names of the loopback. */
   readonly allowedHosts?: readonly string[];
   /** Host names of web pages that may send requests. Default: the names of the loopback. */
@@ -36,11 +40,15 @@ export interface HttpOptions {
   readonly maxConnections?: number;
 }
 
-/** A client that is known by its token. */
-export interface HttpClient {
-  /** SHA-256 of the token, 64 hex digits: the endpoint need not know the token itself. */
+/** Numbers about all clients, in a text that a monitoring system reads. */
+export interface MetricsPage {
+  /**
+   * SHA-256 of the one token that opens it, 64 hex digits. It opens nothing else, and no other opens it: the page tells of
+   * every tool and every principal, and not every client may know of those.
+   */
   readonly tokenSha256: string;
-  readonly principal: Principal;
+  readonly contentType: string;
+  text(): Promise<string>;
 }
 
 /** A listening endpoint. */
@@ -60,6 +68,7 @@ export interface HttpEndpointParts {
 }
 
 const PATH = "/mcp";
+const METRICS_PATH = "/metrics";
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
@@ -73,7 +82,8 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
   const token = options.token ?? randomBytes(24).toString("base64url");
   if (token.length < 16) throw new CallgateError("USAGE", "The token of the MCP endpoint must have at least 16 characters");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CallgateError("USAGE", `The MCP endpoint cannot listen on port ${port}: ports go from 0, any free one, to 65535`);
-  const tokens = createTokens(token, options.clients ?? []);
+  const { metrics, clients = [] } = options;
+  const tokens = createBearerTokens({ token, clients, ...(metrics === undefined ? {} : { metricsTokenSha256: metrics.tokenSha256 }) });
   const sessions = createSessionPool({
     createServer: parts.createLegacyServer,
     maxBodyBytes,
@@ -91,10 +101,16 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
     },
     { maxRequestBodySize: maxBodyBytes, onerror: parts.onFault },
   );
-  const guards = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins]), pathGuard, tokenGuard(tokens), methodGuard];
+  const ownPage = [hostHeaderValidation([...allowedHosts]), originValidation([...allowedOrigins])];
+  const guards = [...ownPage, pathGuard, tokenGuard(tokens, "endpoint"), methodGuard(METHODS)];
+  const metricsGuards = [...ownPage, tokenGuard(tokens, "metrics"), methodGuard(["GET"])];
   // Who dribbles needs no token for that: a connection that has not sent its request in time is closed.
   const { headMs = 10_000, requestMs = 60_000 } = options;
   const http = createServer({ headersTimeout: headMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(headMs, 2_000) }, (request, response) => {
+    if (metrics !== undefined && pathOf(request) === METRICS_PATH) {
+      if (metricsGuards.every((guard) => guard(request, response))) answerMetrics(metrics, response).catch(parts.onFault);
+      return;
+    }
     if (!guards.every((guard) => guard(request, response))) return;
     // The adapter's own type forbids an `undefined` method and url, which Node's type allows and a server never sees.
     serve(request as IncomingMessage & { method: string; url: string }, response).catch(parts.onFault);
@@ -127,60 +143,44 @@ type Guard = (request: IncomingMessage, response: ServerResponse) => boolean;
 /** What the protocol has on its endpoint. */
 const METHODS = ["GET", "POST", "DELETE"];
 
-const methodGuard: Guard = (request, response) => {
-  if (METHODS.includes(request.method ?? "")) return true;
-  response.setHeader("Allow", METHODS.join(", "));
-  refuse(response, 405, `The MCP endpoint takes ${METHODS.join(", ")}`);
-  return false;
-};
-
-const pathGuard: Guard = (request, response) => {
-  if (request.url?.split("?", 1)[0] === PATH) return true;
-  refuse(response, 404, `Nothing is here; the MCP endpoint is ${PATH}`);
-  return false;
-};
-
-/** Who is known by a token. */
-export interface KnownToken {
-  readonly id: string;
-  /** Undefined: the server's own. */
-  readonly principal: Principal | undefined;
-}
-
-interface Tokens {
-  find(authorization: string): KnownToken | undefined;
-}
-
-/** Throws `CallgateError` USAGE for a digest that is none, or is there twice. */
-function createTokens(token: string, clients: readonly HttpClient[]): Tokens {
-  const known = [{ digest: sha256(token), id: "", principal: undefined as Principal | undefined }, ...clients.map(({ tokenSha256, principal }) => ({ digest: digestOf(tokenSha256), id: tokenSha256.toLowerCase(), principal }))];
-  if (new Set(known.map(({ digest }) => digest.toString("hex"))).size !== known.length) throw new CallgateError("USAGE", "Two clients of the MCP endpoint have the same token, so nobody could tell who asks");
-  return {
-    find(authorization) {
-      const given = sha256(authorization.replace(/^Bearer /, ""));
-      if (!authorization.startsWith("Bearer ")) return undefined;
-      // Digests have one length, and all are compared, so the comparison takes the same time for every guess.
-      return known.filter(({ digest }) => timingSafeEqual(given, digest))[0];
-    },
-  };
-}
-
-function digestOf(hex: string): Buffer {
-  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new CallgateError("USAGE", "tokenSha256 of a client is the SHA-256 of its token, 64 hex digits");
-  return Buffer.from(hex, "hex");
-}
-
-function tokenGuard(tokens: Tokens): Guard {
+function methodGuard(methods: readonly string[]): Guard {
   return (request, response) => {
-    if (tokens.find(request.headers.authorization ?? "") !== undefined) return true;
-    response.setHeader("WWW-Authenticate", 'Bearer realm="callgate"');
-    refuse(response, 401, "Send the token that was printed at the start as `Authorization: Bearer <token>`");
+    if (methods.includes(request.method ?? "")) return true;
+    response.setHeader("Allow", methods.join(", "));
+    refuse(response, 405, `${pathOf(request) === PATH ? "The MCP endpoint" : METRICS_PATH} takes ${methods.join(", ")}`);
     return false;
   };
 }
 
-function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+function pathOf(request: IncomingMessage): string | undefined {
+  return request.url?.split("?", 1)[0];
+}
+
+const pathGuard: Guard = (request, response) => {
+  if (pathOf(request) === PATH) return true;
+  refuse(response, 404, `Nothing is here; the MCP endpoint is ${PATH}`);
+  return false;
+};
+
+function tokenGuard(tokens: BearerTokens, opens: "endpoint" | "metrics"): Guard {
+  const which = opens === "endpoint" ? "the token that was printed at the start" : "the token of the metrics";
+  return (request, response) => {
+    if (tokens.find(request.headers.authorization ?? "")?.opens === opens) return true;
+    response.setHeader("WWW-Authenticate", 'Bearer realm="callgate"');
+    refuse(response, 401, `Send ${which} as \`Authorization: Bearer <token>\``);
+    return false;
+  };
+}
+
+async function answerMetrics(metrics: MetricsPage, response: ServerResponse): Promise<void> {
+  try {
+    const text = await metrics.text();
+    response.writeHead(200, { "content-type": metrics.contentType, "cache-control": "no-store" });
+    response.end(text);
+  } catch (fault) {
+    refuse(response, 500, "The metrics could not be read");
+    throw fault;
+  }
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

@@ -331,6 +331,30 @@ describe("createMcpServer: HTTP walls", () => {
     expect((await post(endpoint, { authorization }, "{}", "/")).status).toBe(404);
   });
 
+  test("the metrics open with their own token only, for a known host and origin; it opens nothing else, and without one nothing is there", async () => {
+    const [own, client] = ["token of the metrics", "token of some client"];
+    const digest = (token: string): string => createHash("sha256").update(token).digest("hex");
+    const clients = [{ tokenSha256: digest(client), principal: createFakeGate().principal }];
+    let fails = false;
+    const text = (): Promise<string> => (fails ? Promise.reject(new Error("secret reason")) : Promise.resolve("calls 1\n"));
+    const endpoint = await openHttp(createFakeGate(), { clients, metrics: { tokenSha256: digest(own), contentType: "text/plain; version=0.0.4", text } });
+    const page = endpoint.url.replace("/mcp", "/metrics");
+    const get = (token: string, headers: Record<string, string> = {}): Promise<Response> => fetch(page, { headers: { authorization: `Bearer ${token}`, ...headers } });
+    const answer = await get(own);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, "text/plain; version=0.0.4", "calls 1\n"]);
+    for (const token of [endpoint.token, client, `${own}x`, ""]) expect((await get(token)).status).toBe(401);
+    expect((await get(own, { origin: "http://evil.example" })).status).toBe(403);
+    expect((await post(endpoint, { host: "evil.example", authorization: `Bearer ${own}` }, "", "/metrics")).status).toBe(403);
+    expect((await post(endpoint, { authorization: `Bearer ${own}` }, "", "/metrics")).headers["allow"]).toBe("GET");
+    expect((await post(endpoint, { authorization: `Bearer ${own}` })).status).toBe(401);
+    fails = true;
+    const failed = await get(own);
+    expect([failed.status, (await failed.text()).includes("secret reason")]).toEqual([500, false]);
+    const bare = await openHttp(createFakeGate());
+    expect((await post(bare, { authorization: `Bearer ${bare.token}` }, "", "/metrics")).status).toBe(404);
+    await expect(openHttp(createFakeGate(), { token: own, metrics: { tokenSha256: digest(own), contentType: "", text } })).rejects.toThrow("Two tokens of the MCP endpoint are the same");
+  });
+
   test("refuses a method that the endpoint has not, and says which it has", async () => {
     const endpoint = await openHttp(createFakeGate());
     for (const method of ["PUT", "PATCH", "HEAD", "OPTIONS"]) {

@@ -50,7 +50,7 @@ describe("callgate under attack", { timeout: 300_000 }, () => {
   });
 
   test("over HTTP a wrong token, host, origin, path, session or body is refused with its status", async () => {
-    const { folder, env } = project(allowAll);
+    const { folder, env } = project('{ "rules": [{ "allow": "*" }], "mcp": { "metrics": { "token": "env:CANARY_SECRET" } } }');
     const token = "a-token-of-the-test-0";
     const server = spawn(process.execPath, [callgateBin, "--trust", "mcp", "--http", "0", "--token", token], { cwd: folder, env });
     let err = "";
@@ -69,6 +69,9 @@ describe("callgate under attack", { timeout: 300_000 }, () => {
     for (const body of ["garbage", "[]", "null", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}']) expect(await ask({ authorization }, body), body).toBe(400);
     expect(await ask({ authorization, "mcp-session-id": "made-up" }, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')).toBe(404);
     expect(await ask({ authorization }, "{}", url.replace("/mcp", "/other"))).toBe(404);
+    const metrics = async (of: string) => await fetch(url.replace("/mcp", "/metrics"), { headers: { authorization: `Bearer ${of}` } });
+    expect((await metrics(token)).status).toBe(401);
+    expect(await (await metrics(env["CANARY_SECRET"] ?? "")).text()).toContain('callgate_source_ready{source="notes"} 1');
     expect(await ask({ authorization }, "a".repeat(5 * 1024 * 1024)).catch(() => 413)).toBe(413);
     server.kill("SIGTERM");
     await new Promise((resolve) => server.once("exit", resolve));

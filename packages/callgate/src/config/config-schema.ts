@@ -177,6 +177,26 @@ const approvals = z.strictObject({
   maxPerMinute: z.int().positive().optional().describe("Questions of one run within a minute; further calls are denied without asking. Default 100"),
 });
 
+const bearerToken = {
+  token: z
+    .string()
+    .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ANN_TOKEN: a secret does not belong into this file")
+    .optional()
+    .describe("A reference to the token it sends"),
+  tokenSha256: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, "must be the SHA-256 of the token, 64 hex digits")
+    .optional()
+    .describe("SHA-256 of the token it sends"),
+};
+
+interface GivenToken {
+  readonly token?: string | undefined;
+  readonly tokenSha256?: string | undefined;
+}
+
+const eitherToken = [({ token, tokenSha256 }: GivenToken): boolean => (token === undefined) !== (tokenSha256 === undefined), { error: "needs either token or tokenSha256" }] as const;
+
 /** The part of the configuration that JSON can say. callgate.schema.json is printed from it. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -190,21 +210,17 @@ export const configSchema = z.strictObject({
           z
             .strictObject({
               profile: z.string().min(1).describe("Of profiles: on whose behalf the client acts"),
-              token: z
-                .string()
-                .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ANN_TOKEN: a secret does not belong into this file")
-                .optional()
-                .describe("A reference to the token it sends"),
-              tokenSha256: z
-                .string()
-                .regex(/^[0-9a-fA-F]{64}$/, "must be the SHA-256 of the token, 64 hex digits")
-                .optional()
-                .describe("SHA-256 of the token it sends"),
+              ...bearerToken,
             })
-            .refine((client) => (client.token === undefined) !== (client.tokenSha256 === undefined), { error: "needs either token or tokenSha256" }),
+            .refine(...eitherToken),
         )
         .optional()
         .describe("Clients of callgate mcp --http with a token of their own"),
+      metrics: z
+        .strictObject(bearerToken)
+        .refine(...eitherToken)
+        .optional()
+        .describe("Who may read /metrics of callgate mcp --http: whoever sends this token, which opens nothing else. Default: it is not there"),
     })
     .optional()
     .describe("The server that callgate mcp starts"),

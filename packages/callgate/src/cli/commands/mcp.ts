@@ -1,17 +1,20 @@
 import { once } from "node:events";
 import { createMcpServer } from "@callgate/mcp-server";
+import { createGateMetrics } from "@callgate/runtime/telemetry";
 import { version } from "../../version.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { httpClients } from "../http-clients.ts";
+import { httpClients, metricsTokenSha256 } from "../http-clients.ts";
 import { visible } from "../terminal.ts";
 
 const defaultPort = 7423;
 
 /** `callgate mcp [--http [PORT]]` */
 export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string }, context: CommandContext): Promise<ExitCode> {
-  const clients = options.http === undefined ? [] : httpClients(await context.configuration(), process.env);
+  const configured = options.http === undefined ? undefined : await context.configuration();
+  const clients = configured === undefined ? [] : httpClients(configured, process.env);
+  const tokenSha256 = configured === undefined ? undefined : metricsTokenSha256(configured, process.env);
   return await context.withGate(
     async (gate, view) => {
       // Standard output belongs to the protocol, and nobody watches standard error of a server.
@@ -30,8 +33,9 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
           await Promise.race([server.serveStdio().closed, interrupted]);
           return exitCodes.ok;
         }
+        const metrics = tokenSha256 === undefined ? {} : { metrics: { ...(await createGateMetrics(gate)), tokenSha256 } };
         const token = options.token ?? process.env["CALLGATE_MCP_TOKEN"];
-        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, clients, ...(token === undefined ? {} : { token }) });
+        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, clients, ...metrics, ...(token === undefined ? {} : { token }) });
         terminal.err(`MCP at ${endpoint.url}\n${token === undefined ? `Authorization: Bearer ${endpoint.token}\n` : ""}`);
         await interrupted;
         return exitCodes.ok;

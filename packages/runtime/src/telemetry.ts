@@ -1,0 +1,5 @@
+// Door: what a gate did, in numbers.
+
+export { createGateMetrics } from "./telemetry/gate-metrics.ts";
+export type { GateMetrics, GateMetricsOptions } from "./telemetry/gate-metrics.ts";
+export type { MetricFamily } from "./telemetry/metric-registry.ts";
