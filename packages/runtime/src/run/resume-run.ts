@@ -55,8 +55,10 @@ export interface Resumer {
 
 /** How often somebody else's run is looked at. */
 const lookEveryMs = 200;
-/** A run that cannot go on because of what has changed is tried again after this. */
+/** A run that cannot go on because of what has changed is tried again after this: it takes a person to change it back. */
 const changedRetryMs = 60_000;
+/** One that something else kept from going on, such as a connection that was lost. */
+const faultRetryMs = 2_000;
 
 export function createResumer(options: ResumerOptions): Resumer {
   const { seams, runner } = options;
@@ -154,7 +156,8 @@ async function leaveWaiting({ seams: { journal, clock, redactor }, log }: RunSco
   // A run that was claimed waits for nothing; what it waited for is in its record.
   const waited = entries.findLast((entry) => entry.kind === "suspended")?.waits ?? [];
   const waits = waited.filter((wait) => !isAnswered([wait], said));
-  await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + changedRetryMs, reason: redactor.text(why instanceof Error ? why.message : String(why)) });
+  const isChanged = CallgateError.is(why) && (why.code === "RUN_NOT_RESUMABLE" || why.code === "SOURCE_FAILED");
+  await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + (isChanged ? changedRetryMs : faultRetryMs), reason: redactor.text(why instanceof Error ? why.message : String(why)) });
   throw why;
 }
 
