@@ -15,8 +15,7 @@ describe("sessions of a gate", () => {
   test("a block whose process was lost is not run again elsewhere: its state is gone, and that is on record", async () => {
     const { gate, journal } = await createTestGate([]);
     const run = sampleRun("run_lost", { session: { sessionId: "s1", generation: 2, block: 7 }, principal: { tenant: "local", user: "local", roles: [], claims: {} } });
-    await journal.begin(run, { leaseMs: 1 });
-    await new Promise((wake) => setTimeout(wake, 50));
+    journal.letGo(await journal.begin(run, { leaseMs: 1 }));
     const result = await gate.runs.resume("run_lost");
     expect(result).toMatchObject({ status: "crashed", error: { code: "RUN_INTERRUPTED", message: expect.stringContaining("session s1") as string } });
     expect((await gate.runs.show("run_lost"))?.run.session).toEqual({ sessionId: "s1", generation: 2, block: 7 });
