@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)(`inspectPostgres${missing === undefined ?
     expect((await toldOf(limited))["rights"]).toEqual([false, expect.stringContaining("may not use the schema"), expect.stringContaining("grant usage on schema callgate")]);
     await run("grant usage on schema callgate to limited; grant select on all tables in schema callgate to limited");
     expect((await toldOf(limited))["rights"]).toEqual([false, expect.stringContaining("may not read and write blob_refs, blobs, budget_counts, budget_reservations, effects"), expect.stringContaining("grant select, insert, update, delete")]);
-    await run("grant insert, update, delete on all tables in schema callgate to limited");
+    await run("grant insert, update, delete on all tables in schema callgate to limited; grant usage on all sequences in schema callgate to limited");
     expect(await toldOf(limited)).toEqual({ server: server_, schema: [true, `version ${migrations.length}`, undefined], rights: [true, "reads and writes", undefined] });
     const journal = await openJournal(limited);
     await journal.begin(sampleRun("r1"));

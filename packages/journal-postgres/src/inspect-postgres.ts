@@ -22,7 +22,7 @@ select current_setting('server_version') as version, current_setting('server_ver
   coalesce((select has_schema_privilege(oid, 'usage') from pg_namespace where nspname = 'callgate'), false) as may_use,
   coalesce((select pg_has_role(c.relowner, 'usage') from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'callgate' and c.relname = 'runs'), true) as owns,
   (select string_agg(c.relname, ', ' order by c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'callgate' and c.relkind = 'r' and not (has_table_privilege(c.oid, 'select') and (c.relname = 'schema_version' or (has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))))) as closed`;
+    where n.nspname = 'callgate' and case c.relkind when 'S' then c.relname = 'ledger_lanes' and not has_sequence_privilege(c.oid, 'usage') when 'r' then not (has_table_privilege(c.oid, 'select') and (c.relname = 'schema_version' or (has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete')))) else false end) as closed`;
 
 /**
  * Looks at the PostgreSQL of a journal without changing anything: whether it can be reached, its version, its schema, and
@@ -60,7 +60,7 @@ async function schemaFindings(row: SqlRow, query: (text: string) => Promise<read
     if (row["may_create"] === true) return [{ check: "schema", isOk: true, found: "not there yet; it is made at the first start" }];
     return [{ check: "schema", isOk: false, found: "not there yet, and this user may not make it", fix: `grant create on database "${String(row["database"])}" to ${who}; or let a user who may start Callgate once` }];
   }
-  const grants = `grant usage on schema callgate to ${who}; grant select, insert, update, delete on all tables in schema callgate to ${who};`;
+  const grants = `grant usage on schema callgate to ${who}; grant select, insert, update, delete on all tables in schema callgate to ${who}; grant usage on all sequences in schema callgate to ${who};`;
   if (row["may_use"] !== true) return [{ check: "rights", isOk: false, found: "this user may not use the schema callgate", fix: `as its owner: ${grants}` }];
   const { closed } = row;
   if (typeof closed === "string") return [{ check: "rights", isOk: false, found: `this user may not read and write ${closed}`, fix: `as their owner: ${grants}` }];
