@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { ResourceUse } from "./launcher.ts";
+import { readProcessStat } from "./process-stat.ts";
 
 /** USER_HZ, which Linux fixes for /proc at 100 on every architecture Node runs on. */
 const ticksPerSecond = 100;
@@ -25,14 +26,11 @@ export function useOf(pids: readonly number[]): ResourceUse | undefined {
   let pages = 0;
   let seen = 0;
   for (const pid of pids) {
-    try {
-      const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-      const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
-      // utime, stime, cutime, cstime are fields 14 to 17 of the file, rss is 24; `fields` starts at the third.
-      for (let index = 11; index <= 14; index++) ticks += fields[index] ?? 0;
-      pages += fields[21] ?? 0;
-      seen += 1;
-    } catch {}
+    const stat = readProcessStat(pid);
+    if (stat === undefined) continue;
+    ticks += stat.cpuTicks;
+    pages += stat.pages;
+    seen += 1;
   }
   return seen === 0 ? undefined : { cpuMs: (ticks * 1000) / ticksPerSecond, memoryMiB: pages * pageMiB };
 }

@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { GuestExit, LaunchedGuest, LaunchSpec } from "../launcher.ts";
 import type { Keeper } from "../keeper.ts";
+import { readProcessStat } from "../process-stat.ts";
 import { processTree, useOf } from "../process-tree.ts";
 import { exitOf, streamsOf } from "../started-process.ts";
 import type { ControlGroup } from "./control-group.ts";
@@ -130,14 +130,8 @@ async function heardOut(streams: readonly Readable[]): Promise<boolean> {
   return true;
 }
 
-/** One that is dead and waits for somebody to ask how it ended is not: nothing of its namespace lives any more. */
 function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-  } catch {
-    return false;
-  }
+  return readProcessStat(pid)?.isDead === false;
 }
 
 async function untilDead(pid: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { groupUseV1, groupUseV2 } from "../bubblewrap/control-group.ts";
 import type { ResourceUse } from "../launcher.ts";
+import { readProcessStat } from "../process-stat.ts";
 import { processTree } from "../process-tree.ts";
 
 /** A container whose first process is one of this machine: seen and ended without asking its engine. */
@@ -17,11 +18,11 @@ export interface LocalContainer {
 /** Undefined when `pid` is no process of this machine that belongs to the container: the engine is elsewhere, or in a VM. */
 export function findLocalContainer(pid: number, containerId: string): LocalContainer | undefined {
   const groups = read(`/proc/${pid}/cgroup`);
-  const born = statOf(pid)?.born;
+  const born = readProcessStat(pid)?.born;
   if (groups?.includes(containerId) !== true || born === undefined) return undefined;
   const isDead = (): boolean => {
-    const now = statOf(pid);
-    return now === undefined || now.born !== born || now.state === "Z" || now.state === "X";
+    const now = readProcessStat(pid);
+    return now === undefined || now.born !== born || now.isDead;
   };
   const signal = (target: number | undefined, name: NodeJS.Signals): boolean => {
     if (target === undefined || isDead()) return false;
@@ -47,14 +48,6 @@ function useOf(groups: string): ResourceUse | undefined {
   return unified === undefined ? undefined : groupUseV2(`/sys/fs/cgroup${unified}`);
 }
 
-/** State and time of birth (in ticks since boot) of a process. */
-function statOf(pid: number): { readonly state: string; readonly born: string } | undefined {
-  const text = read(`/proc/${pid}/stat`);
-  // The name before may hold anything, brackets too. Fields from the third on: state is the 3rd, start time the 22nd.
-  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
-  return fields === undefined ? undefined : { state: fields[0] ?? "", born: fields[19] ?? "" };
-}
-
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, "latin1");
@@ -65,7 +58,7 @@ function read(file: string): string | undefined {
 
 /** This process, in words that stay true only while it lives: machine, boot, pid, time of birth. */
 export function ownerMark(machine: string): string {
-  return [machine, read("/proc/sys/kernel/random/boot_id")?.trim() ?? "", process.pid, statOf(process.pid)?.born ?? ""].join("/");
+  return [machine, read("/proc/sys/kernel/random/boot_id")?.trim() ?? "", process.pid, readProcessStat(process.pid)?.born ?? ""].join("/");
 }
 
 /** True when the process that made something is known to be gone. Of another machine's nothing is known. */
@@ -73,5 +66,5 @@ export function isOrphan(mark: string, machine: string): boolean {
   const [host, boot, pid, born] = mark.split("/");
   if (host !== machine || pid === undefined) return false;
   const now = read("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
-  return boot !== now || statOf(Number(pid))?.born !== born;
+  return boot !== now || readProcessStat(Number(pid))?.born !== born;
 }
