@@ -1,6 +1,6 @@
 import ts from "typescript";
 import type { Compiled } from "./compiler.ts";
-import { walk } from "./walk.ts";
+import { isAssigned, walk } from "./walk.ts";
 
 /**
  * Members named by a literal, `tools["crn"]`, that declared data does not have. TypeScript says so itself in TypeScript (as
@@ -29,9 +29,4 @@ function isDeclaredData(type: ts.Type, file: ts.SourceFile): boolean {
 function hasMember(type: ts.Type, name: string, checker: ts.TypeChecker): boolean {
   const keyIndexes = /^\d+$/.test(name) ? [ts.IndexKind.Number, ts.IndexKind.String] : [ts.IndexKind.String];
   return checker.getPropertyOfType(type, name) !== undefined || keyIndexes.some((kind) => checker.getIndexInfoOfType(type, kind) !== undefined);
-}
-
-function isAssigned(access: ts.ElementAccessExpression): boolean {
-  const { parent } = access;
-  return ts.isBinaryExpression(parent) && parent.left === access && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken;
 }

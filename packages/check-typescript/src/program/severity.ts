@@ -2,7 +2,7 @@ import ts from "typescript";
 import type { Compiled } from "./compiler.ts";
 import type { Environment } from "./environment.ts";
 import type { ToolUses } from "./tool-uses.ts";
-import { isInType } from "./walk.ts";
+import { isAssigned, isInType } from "./walk.ts";
 
 interface Judged {
   readonly compiled: Compiled;
@@ -69,8 +69,7 @@ function missingMember(node: ts.Node, { compiled }: Judged): "error" | "warning"
   if (present.length > 0) return "warning";
   if ((type.flags & (ts.TypeFlags.Never | ts.TypeFlags.Unknown | ts.TypeFlags.NonPrimitive)) !== 0) return "warning";
   // Objects of the program's own grow as it goes.
-  const isWrite = ts.isBinaryExpression(access.parent) && access.parent.left === access && access.parent.operatorToken.kind === ts.SyntaxKind.EqualsToken;
-  return isOwnType(type, compiled) && (isWrite || compiled.checker.getPropertiesOfType(type).length === 0) ? undefined : "error";
+  return isOwnType(type, compiled) && (isAssigned(access) || compiled.checker.getPropertiesOfType(type).length === 0) ? undefined : "error";
 }
 
 /** An object the program made itself, without writing a type for it. */

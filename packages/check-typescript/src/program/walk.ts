@@ -15,6 +15,12 @@ export function bare(node: ts.Expression): ts.Expression {
   return at;
 }
 
+/** Whether something is given a value here, with `=`. */
+export function isAssigned(access: ts.Expression): boolean {
+  const { parent } = access;
+  return ts.isBinaryExpression(parent) && parent.left === access && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken;
+}
+
 export function isFunctionExpression(node: ts.Node): node is ts.ArrowFunction | ts.FunctionExpression {
   return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
 }
