@@ -1,5 +1,6 @@
 import type { Blobs, Digest, PruneOptions, PruneResult } from "@callgate/contract";
-import { heldError, holdCovers, holdOf, notFoundError, oldWindowMs, removedOf, why } from "@callgate/runtime/journal-parts";
+import { heldError, holdCovers, holdOf, notFoundError, oldWindowMs, removedOf, runsToRemove, why } from "@callgate/runtime/journal-parts";
+import type { BlobRef, RemovedChunk } from "@callgate/runtime/journal-parts";
 import { cutLedger } from "./cut-ledger.ts";
 import type { Database, Query } from "./database.ts";
 import { outliveRuns } from "./effects.ts";
@@ -13,11 +14,6 @@ export interface PruneSeams {
   readonly owners: Owners;
   readonly time: JournalTime;
   readonly lanes: Lanes;
-}
-
-interface BlobRef {
-  readonly tenant: string;
-  readonly digest: Digest;
 }
 
 /** Runs removed in one transaction. */
@@ -66,24 +62,15 @@ async function journalBytes(database: Database): Promise<number> {
   return Number(row?.["bytes"]);
 }
 
-/** How many runs to remove next to get below `maxBytes`: a cautious guess from their average size, at least one. */
+/** How many runs to remove next to get below `maxBytes`. */
 async function runsOverSize(database: Database, maxBytes: number): Promise<number> {
   const bytes = await journalBytes(database);
   if (bytes <= maxBytes) return 0;
   const runs = Number((await database.read("select count(*) as n from callgate.runs"))[0]?.["n"]);
-  return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
+  return runsToRemove({ runs, bytes, maxBytes, mostRuns: CHUNK_RUNS });
 }
 
-interface Chunk {
-  readonly endedBeforeMs: number;
-  /** Programs whose process was lost can still go on: they are as old as the last sign of life, and size removes none. */
-  readonly lostBeforeMs: number;
-  readonly limit: number;
-  readonly by: string;
-  readonly reason: string;
-}
-
-async function removeChunk({ database, blobs, owners, time, lanes }: PruneSeams, { endedBeforeMs, lostBeforeMs, limit, by, reason }: Chunk): Promise<number> {
+async function removeChunk({ database, blobs, owners, time, lanes }: PruneSeams, { endedBeforeMs, lostBeforeMs, limit, by, reason }: RemovedChunk): Promise<number> {
   const dead = await owners.dead();
   const removed = await lanes.write((pen) => database.transact("lazy", async (query) => {
     const rows = await query(

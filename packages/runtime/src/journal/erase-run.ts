@@ -3,7 +3,8 @@ import { sealedDigestOf } from "./audit-stamps.ts";
 import { runSpan } from "./entry-rows.ts";
 import { heldError } from "./hold-rows.ts";
 import { deleteUnreferenced, takeRefs } from "./prune.ts";
-import type { BlobRef, PruneSeams } from "./prune.ts";
+import type { PruneSeams } from "./prune.ts";
+import type { BlobRef } from "./retention.ts";
 import type { RunKeys } from "./run-keys.ts";
 import type { RunWriter } from "./run-writer.ts";
 

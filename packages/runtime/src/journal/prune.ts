@@ -5,13 +5,14 @@ import type { Budgets } from "./budgets.ts";
 import { textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Effects } from "./effects.ts";
-import { stampText } from "./audit-stamps.ts";
 import { cutLedger } from "./cut-ledger.ts";
 import type { FileBlobs } from "./file-blobs.ts";
 import { holdCovers } from "./hold-rows.ts";
 import type { Holds } from "./holds.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Owners } from "./owners.ts";
+import { removedOf, runsToRemove, why } from "./retention.ts";
+import type { BlobRef, RemovedChunk } from "./retention.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 /** Runs removed in one transaction: keeps the lock, and the event loop, for a few milliseconds. */
@@ -65,11 +66,6 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<P
   return { runs, bytes: Math.max(0, before - journalBytes(seams.database)), heldRuns: heldRuns(seams.database, options) };
 }
 
-/** Who removes, and why: what the ledger keeps of it. */
-export function why({ by, reason }: PruneOptions, limit: "age" | "size"): { readonly by: string; readonly reason: string } {
-  return { by: by ?? "callgate", reason: reason ?? `retention: ${limit}` };
-}
-
 /** Runs that would have been removed, were they under no hold. */
 function heldRuns(database: DatabaseSync, { olderThanMs, maxBytes }: PruneOptions): number {
   if (database.prepare("select 1 from holds where released_at_ms is null limit 1").get() === undefined) return 0;
@@ -78,12 +74,12 @@ function heldRuns(database: DatabaseSync, { olderThanMs, maxBytes }: PruneOption
   return Number(database.prepare(`select count(*) as n from runs r where ended_at_ms < ? and exists (select 1 from holds h where ${holdCovers})`).get(before)?.["n"]);
 }
 
-/** How many runs to remove next to get below `maxBytes`: a cautious guess from their average size, at least one. */
+/** How many runs to remove next to get below `maxBytes`. */
 function runsOverSize(database: DatabaseSync, maxBytes: number | undefined): number {
   const bytes = journalBytes(database);
   if (maxBytes === undefined || bytes <= maxBytes) return 0;
   const runs = Number(database.prepare("select count(*) as n from runs").get()?.["n"] ?? 0);
-  return Math.max(1, Math.min(CHUNK_RUNS, Math.floor((runs * (bytes - maxBytes)) / bytes / 2)));
+  return runsToRemove({ runs, bytes, maxBytes, mostRuns: CHUNK_RUNS });
 }
 
 /** Bytes in use: pages of the file that hold something, and the blobs runs refer to. */
@@ -103,27 +99,13 @@ export async function deleteUnreferenced(seams: Pick<PruneSeams, "database" | "b
   for (const { tenant, digest } of refs) if (find.get(tenant, digest) === undefined) await seams.blobs.delete(tenant, digest);
 }
 
-export interface BlobRef {
-  readonly tenant: string;
-  readonly digest: Digest;
-}
-
 /** References of one run, read inside the transaction that removes them. */
 export function takeRefs(database: DatabaseSync, runId: string): readonly BlobRef[] {
   const rows = database.prepare("delete from blob_refs where run_id = ? returning tenant, digest").all(runId);
   return rows.map((row) => ({ tenant: String(row["tenant"]), digest: row["digest"] as Digest }));
 }
 
-interface Chunk {
-  readonly endedBeforeMs: number;
-  /** Programs whose process was lost can still go on: they are as old as the last sign of life, and size removes none. */
-  readonly lostBeforeMs: number;
-  readonly limit: number;
-  readonly by: string;
-  readonly reason: string;
-}
-
-async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, limit, by, reason }: Chunk): Promise<number> {
+async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, limit, by, reason }: RemovedChunk): Promise<number> {
   const { database, queue, owners, effects, budgets, ledger } = seams;
   // Two parts, each along an index: this is asked every so many runs, and most often finds none.
   const select = database.prepare(
@@ -156,12 +138,6 @@ async function removeChunk(seams: PruneSeams, { endedBeforeMs, lostBeforeMs, lim
 }
 
 const isFree = `not exists (select 1 from holds h where ${holdCovers})`;
-
-/** What the ledger keeps of a run that is removed: its id, how many entries it had, and its last stamp. */
-export function removedOf(row: Row): { readonly runId: string; readonly entries: number; readonly stamp: string } {
-  const { stamp } = row;
-  return { runId: textColumn(row, "run_id"), entries: Number(row["next_position"]), stamp: stamp instanceof Uint8Array ? stampText(stamp) : "" };
-}
 
 /** A blob that no run names is left alone for a day: its entry may be on its way. */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
