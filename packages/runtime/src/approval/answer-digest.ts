@@ -1,7 +1,7 @@
-import type { AnswerSigner, ApprovalQuestion, Digest, RunSignal } from "@callgate/contract";
+import type { AnswerSigner, ApprovalQuestion, Digest } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
+import type { ApprovalSignal } from "./approval-signal.ts";
 
-type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
 type Answer = Pick<ApprovalSignal, "approved" | "by" | "reason" | "args" | "atMs">;
 
 /**

@@ -1,8 +1,7 @@
-import type { ApprovalQuestion, ApprovalRules, Principal, RunSignal } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalRules, Principal } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { answerDigest } from "./answer-digest.ts";
-
-type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
+import type { ApprovalSignal } from "./approval-signal.ts";
 
 /** Says whether an answer counts, wherever it came from. */
 export interface AnswerJudge {

@@ -1,5 +1,5 @@
 import { encodeValue } from "@callgate/contract";
-import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, Clock, RunSignal, WireValue } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, Clock, WireValue } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
@@ -7,6 +7,7 @@ import { race } from "../lib/race.ts";
 import { createAnswerJudge } from "./answer-judge.ts";
 import type { AnswerJudge } from "./answer-judge.ts";
 import { createAskingRate } from "./asking-rate.ts";
+import type { ApprovalSignal } from "./approval-signal.ts";
 
 /** How long a question waits for a person. */
 const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
@@ -28,8 +29,6 @@ export type Verdict =
   | { readonly kind: "pending"; readonly approvalId: string };
 
 export type Redeemed = { readonly kind: "redeemed" } | { readonly kind: "refused"; readonly reason: string };
-
-type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
 
 export type Answer = Extract<ApprovalAnswer, { readonly kind: "approved" | "denied" }>;
 

@@ -1,10 +1,10 @@
 import type { ApprovalQuestion, Clock, Journal, Principal, RecordedValue, RunSignal } from "@callgate/contract";
+import { answerIn } from "../approval/approval-signal.ts";
+import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import type { Answer, KeptAnswers, Said } from "../approval/approvals.ts";
 
 /** How often the journal is asked whether somebody answered elsewhere while a person is asked here. */
 const lookEveryMs = 1_000;
-
-type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
 
 /** Whose question it is: a call's, or a run's about its program. */
 export interface AskingRun {
@@ -25,7 +25,7 @@ export function keptAnswers({ seams, request, safe, recordArgs }: AskingRun): Ke
 
   async function said(approvalId: string): Promise<ApprovalSignal | undefined> {
     const signals = await journal.readSignals(tenant, runId, { clear: true }).catch((): readonly RunSignal[] => []); // The next look tries again.
-    return signals.find((signal): signal is ApprovalSignal => signal.kind === "approval" && signal.approvalId === approvalId);
+    return answerIn(signals, approvalId);
   }
 
   function signalOf({ approvalId }: ApprovalQuestion, answer: Answer): ApprovalSignal {

@@ -1,4 +1,6 @@
-import type { ApprovalQuestion, Journal, JournalEntry, RunRecord, RunSignal } from "@callgate/contract";
+import type { ApprovalQuestion, Journal, JournalEntry, RunRecord } from "@callgate/contract";
+import { answerIn } from "../approval/approval-signal.ts";
+import type { ApprovalSignal } from "../approval/approval-signal.ts";
 
 /** Runs that are read at once, and ended ones that are looked through for a question that was answered. */
 const maxRuns = 1_000;
@@ -10,7 +12,7 @@ export interface FoundQuestion {
   readonly run: RunRecord;
   /** With their clear values. */
   readonly entries: readonly JournalEntry[];
-  readonly said: Extract<RunSignal, { kind: "approval" }> | undefined;
+  readonly said: ApprovalSignal | undefined;
 }
 
 /** The run of a question is not in its id, so the open ones are looked through first, then those that have ended. */
@@ -34,8 +36,7 @@ async function inRun(journal: Journal, run: RunRecord, approvalId: string): Prom
   const [entries, signals] = await Promise.all([journal.readEntries(tenant, run.runId, { clear: true }), journal.readSignals(tenant, run.runId, { clear: true })]);
   const asked = entries.find(isAsked);
   if (asked?.kind !== "approval-asked") return undefined;
-  const said = signals.find((signal): signal is Extract<RunSignal, { kind: "approval" }> => signal.kind === "approval" && signal.approvalId === approvalId);
-  return { question: asked.question, askedAtMs: asked.atMs, run, entries, said };
+  return { question: asked.question, askedAtMs: asked.atMs, run, entries, said: answerIn(signals, approvalId) };
 }
 
 /** All of them, however many: the oldest question is asked as much as the newest. */

@@ -1,7 +1,8 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Journal, PendingApproval, Principal, RecordedValue, RunRecord, RunSignal } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Journal, PendingApproval, Principal, RecordedValue, RunRecord } from "@callgate/contract";
 import { signAnswer } from "../approval/answer-digest.ts";
 import { createAnswerJudge } from "../approval/answer-judge.ts";
+import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import { findQuestion, openRuns } from "./find-question.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
@@ -69,8 +70,6 @@ interface Giving {
   readonly answer: GivenAnswer;
 }
 
-type Kept = Extract<RunSignal, { kind: "approval" }>;
-
 async function giveAnswer(options: GateApprovalsOptions, tenant: string, { approvalId, answer }: Giving): Promise<{ readonly known: boolean; readonly approved: boolean }> {
   const { journal, heard } = options;
   const found = await findQuestion(journal, tenant, approvalId);
@@ -102,7 +101,7 @@ async function giveAnswer(options: GateApprovalsOptions, tenant: string, { appro
   }
 }
 
-function signalOf({ now }: GateApprovalsOptions, question: ApprovalQuestion, { answer, by, args }: { readonly answer: GivenAnswer; readonly by: string; readonly args?: RecordedValue }): Kept {
+function signalOf({ now }: GateApprovalsOptions, question: ApprovalQuestion, { answer, by, args }: { readonly answer: GivenAnswer; readonly by: string; readonly args?: RecordedValue }): ApprovalSignal {
   const { approved, reason, signer } = answer;
   const said = { approved, ...(reason === undefined ? {} : { reason }), ...(args === undefined ? {} : { args }), atMs: now() };
   return signer === undefined ? { kind: "approval", approvalId: question.approvalId, by, ...said } : signAnswer(question, said, signer);

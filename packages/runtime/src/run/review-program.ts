@@ -1,5 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, PolicyDecision, RunError, RunSignal, Suspension } from "@callgate/contract";
+import { answerIn } from "../approval/approval-signal.ts";
+import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import type { Operation, Verdict } from "../approval/approvals.ts";
 import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -35,13 +37,11 @@ export interface EarlierReview {
   readonly said: ApprovalSignal | undefined;
 }
 
-type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
-
 /** What a run that was not checked yet has asked about its program. */
 export function earlierReview(entries: readonly JournalEntry[], signals: readonly RunSignal[]): EarlierReview | undefined {
   const asked = entries.findLast((entry) => entry.kind === "approval-asked" && entry.seq === programSeq);
   if (asked?.kind !== "approval-asked") return undefined;
-  return { question: asked.question, said: signals.find((signal): signal is ApprovalSignal => signal.kind === "approval" && signal.approvalId === asked.question.approvalId) };
+  return { question: asked.question, said: answerIn(signals, asked.question.approvalId) };
 }
 
 /** Whether a rule of the scanner, or the policy, has a person look at the program. */

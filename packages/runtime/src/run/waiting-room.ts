@@ -1,4 +1,5 @@
 import type { Clock, RunSignal, RunWait } from "@callgate/contract";
+import { answerIn } from "../approval/approval-signal.ts";
 
 /** One thing a run waits for. */
 export interface Waiting {
@@ -167,7 +168,7 @@ function signalFor(wait: RunWait, signals: readonly RunSignal[]): RunSignal | un
     case "timer":
       return undefined;
     case "approval":
-      return signals.find((signal) => signal.kind === "approval" && signal.approvalId === wait.question.approvalId);
+      return answerIn(signals, wait.question.approvalId);
     case "event":
       return signals.filter((signal) => signal.kind === "event" && signal.name === wait.name)[wait.occurrence];
     case "job":
