@@ -5,7 +5,7 @@ import { freezeArguments } from "./frozen-arguments.ts";
 import { isEnded } from "./is-ended.ts";
 import { businessKeyOf, keyOf } from "./open-call.ts";
 import { inputPointers } from "./pointers.ts";
-import { sensitiveValues } from "./sensitive-values.ts";
+import { replaceArguments } from "./replace-arguments.ts";
 import { validateInput } from "./validate-input.ts";
 
 /**
@@ -15,16 +15,13 @@ import { validateInput } from "./validate-input.ts";
  * submits the same work again (docs/decisions/0005). A business key is that of what is performed.
  */
 export async function editCall(call: ReadyCall, wire: WireValue): Promise<ReadyCall | Ended> {
-  const { tool, seams } = call;
+  const { tool } = call;
   const given = freezeArguments(decodeValue(wire));
   const valid = await validateInput(call, tool, given);
   if (isEnded(valid)) return valid;
   const business = businessKeyOf(call, tool, valid.args);
   if (typeof business === "object") return business;
-  const sensitive = inputPointers(tool);
-  const secrets = sensitiveValues(valid.args.value, sensitive);
-  if (secrets.length > 0) call.state.sensitive = [...(call.state.sensitive ?? []), ...secrets];
-  return { ...call, args: valid.args, written: given, argsSummary: seams.redactor.summary(valid.args.value, sensitive), key: keyOf(call, call.argsDigest, business), keyed: business !== undefined };
+  return { ...replaceArguments(call, { args: valid.args, written: given }), key: keyOf(call, call.argsDigest, business), keyed: business !== undefined };
 }
 
 /** Notes what is performed in the place of what the program asked for. */

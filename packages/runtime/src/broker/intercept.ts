@@ -8,8 +8,7 @@ import type { Ended, FrozenArguments, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 import { isEnded } from "./is-ended.ts";
-import { inputPointers } from "./pointers.ts";
-import { sensitiveValues } from "./sensitive-values.ts";
+import { replaceArguments } from "./replace-arguments.ts";
 import { readThrown } from "./thrown.ts";
 import { cancelledBefore, validateInput } from "./validate-input.ts";
 import { validateOutput } from "./validate-output.ts";
@@ -106,12 +105,10 @@ async function transformed({ call, args: before }: LetThrough, interceptor: Inte
     told(call, interceptor, { how: "failed" });
     return valid;
   }
-  const argsSummary = call.seams.redactor.summary(valid.args.value, inputPointers(call.tool));
-  const secrets = sensitiveValues(valid.args.value, inputPointers(call.tool));
-  if (secrets.length > 0) call.state.sensitive = [...(call.state.sensitive ?? []), ...secrets];
-  told(call, interceptor, { how: "transformed", args: { digest: taken.digest, summary: argsSummary } });
+  const changed = replaceArguments(call, { args: valid.args, written: taken.args });
+  told(call, interceptor, { how: "transformed", args: { digest: taken.digest, summary: changed.argsSummary } });
   const isSame = taken.digest === call.argsDigest;
-  return { kind: "through", isTransformed: !isSame, args: isSame ? before : taken.args, call: { ...call, args: valid.args, argsDigest: taken.digest, argsSummary, written: taken.args } };
+  return { kind: "through", isTransformed: !isSame, args: isSame ? before : taken.args, call: { ...changed, argsDigest: taken.digest } };
 }
 
 function takeArguments(call: ReadyCall, given: unknown): { readonly args: FrozenArguments; readonly digest: ReadyCall["argsDigest"] } | Ended {
