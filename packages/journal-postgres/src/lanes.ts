@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { LedgerEvent } from "@callgate/contract";
-import { bytesColumn, nobodysTenant, noStamp } from "@callgate/runtime/journal-parts";
+import { bytesColumn, createSlots, nobodysTenant, noStamp } from "@callgate/runtime/journal-parts";
 import type { AuditStamps, Stamp } from "@callgate/runtime/journal-parts";
 import { isLost } from "./database.ts";
 import type { Database, Query, SqlValue } from "./database.ts";
@@ -72,22 +72,19 @@ export interface LaneOptions {
   readonly limit: number;
 }
 
+/** What is to be written is written, whoever waits for it. */
+const never = new AbortController().signal;
+
 export function createLanes(options: LaneOptions): Lanes {
   const { limit } = options;
   const idle: Lane[] = [];
-  const waiting: (() => void)[] = [];
+  const slots = createSlots(limit);
   const atWork = new Set<Promise<unknown>>();
-  let busy = 0;
-
-  async function take(): Promise<Lane> {
-    while (busy >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
-    busy += 1;
-    return idle.pop() ?? (await openLane(options));
-  }
 
   async function once<T>(work: (pen: Pen) => Promise<T>): Promise<T> {
+    const giveBack = await slots.take(never);
     try {
-      const lane = await take();
+      const lane = idle.pop() ?? (await openLane(options));
       const next = { ...lane };
       try {
         const result = await work(createPen(next, options));
@@ -99,8 +96,7 @@ export function createLanes(options: LaneOptions): Lanes {
         throw error;
       }
     } finally {
-      busy -= 1;
-      waiting.shift()?.();
+      giveBack?.();
     }
   }
 

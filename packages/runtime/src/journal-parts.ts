@@ -38,6 +38,7 @@ export type { SignalName } from "./journal/signal-codec.ts";
 export { lostError, undoStanding } from "./journal/undo-claims.ts";
 export { verifyRecord } from "./journal/verify-record.ts";
 export { digestOf } from "./lib/digest.ts";
+export { createSlots } from "./lib/slots.ts";
 export type { MasterKey } from "./secrets/master-key.ts";
 export { createSealedBox } from "./secrets/sealed-box.ts";
 export type { SealedBox } from "./secrets/sealed-box.ts";
