@@ -30,5 +30,6 @@ export { createRemoteLauncher } from "./remote/remote-launcher.ts";
 export type { ServerBounds } from "./remote/server-bounds.ts";
 export type { NetworkOptions } from "./network/network-policy.ts";
 export { useOf } from "./launcher/process-tree.ts";
+export { makeTempFolder } from "./launcher/temp-folder.ts";
 export { whenStarted } from "./launcher/started-process.ts";
 export { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";

@@ -1,7 +1,7 @@
-import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { accessSync, chownSync, constants, existsSync, mkdirSync, realpathSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
+import { makeTempFolder } from "@callgate/sandbox-process";
 import type { GuestUser } from "@callgate/sandbox-process";
 
 /** The folders an executor works with. */
@@ -52,7 +52,7 @@ export function createExecutorFolders({ workDir, folder, guestUser, modules, rem
 
 function makeOwn(guestUser: GuestUser | undefined): string {
   // The real path: a link on the way, as /tmp is one on some systems, is none inside of a sandbox.
-  const made = realpathSync(mkdtempSync(join(tmpdir(), "callgate-executor-")));
+  const made = makeTempFolder("callgate-executor-");
   give(made, guestUser);
   return made;
 }

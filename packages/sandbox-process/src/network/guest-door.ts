@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { GuestConnection } from "@callgate/contract";
+import { makeTempFolder } from "../launcher/temp-folder.ts";
 import { createDoorRecord, maxOpen } from "./door-record.ts";
 import { forwardRequest } from "./forward-request.ts";
 import type { DenyRule, NetworkPolicy } from "./network-policy.ts";
@@ -26,7 +26,7 @@ export interface GuestDoor {
 
 /** Opens the door of one guest. Throws when the socket cannot be made. */
 export function openGuestDoor(policy: NetworkPolicy): GuestDoor {
-  const folder = mkdtempSync(join(tmpdir(), "callgate-door-"));
+  const folder = makeTempFolder("callgate-door-");
   const socket = join(folder, "door");
   const record = createDoorRecord();
   const way: Way = { policy, record };

@@ -1,11 +1,12 @@
-import { existsSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import type { GuestConnection, SandboxDriver } from "@callgate/contract";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createProcessDriver } from "../driver.ts";
 import { createAuthority } from "../fixtures/certificates.ts";
 import { testLaunchers } from "../fixtures/launchers.ts";
@@ -32,10 +33,6 @@ function connectionsOf({ outputs }: SourceRun): readonly GuestConnection[] {
   return outputs.flatMap((output) => (output.kind === "connection" ? [output.connection] : []));
 }
 
-function doorsLeft(): readonly string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith("callgate-door-"));
-}
-
 /** A raw conversation with the proxy, as a hostile program has it: bytes out, all that comes back. */
 const speak = `
 import socket, time
@@ -56,6 +53,7 @@ def speak(data, door=None, wait=0.6):
 `;
 
 describe.skipIf(skip !== undefined)(`network of guests, bubblewrap${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
+  let doors: string;
   const heard: Heard[] = [];
   const open = new Set<Socket>();
   let lookups: string[] = [];
@@ -72,6 +70,10 @@ describe.skipIf(skip !== undefined)(`network of guests, bubblewrap${skip === und
   };
 
   beforeAll(async () => {
+    // Other tests open doors at the same time: those of this one are in a folder of its own.
+    doors = mkdtempSync(join(tmpdir(), "cg-doors-"));
+    chmodSync(doors, 0o711);
+    vi.stubEnv("TMPDIR", doors);
     server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -108,7 +110,9 @@ describe.skipIf(skip !== undefined)(`network of guests, bubblewrap${skip === und
     server.closeAllConnections();
     server.close();
     tls.close();
-    expect(doorsLeft()).toEqual([]);
+    expect(readdirSync(doors).filter((name) => name.startsWith("callgate-door-"))).toEqual([]);
+    vi.unstubAllEnvs();
+    rmSync(doors, { recursive: true, force: true });
   });
 
   const get = (url: string): string => `import urllib.request, urllib.error\ntry:\n    r = urllib.request.urlopen("${url}", timeout=8).read().decode()\nexcept urllib.error.HTTPError as e:\n    r = f"{e.code} {e.reason} | {e.read().decode()}"\nr`;
@@ -223,6 +227,15 @@ def tls(to, name):
     const stands = "HTTP/1.1 200 Connection established";
     expect(run.value).toEqual([[stands, "tls api.test"], [stands, "tls api.test"], [stands, "tls nameless"], [stands, "tls nameless"], [stands, "cut"], [stands, "cut"]]);
     expect(connectionsOf(run).map(({ verdict, rule }) => rule ?? verdict).sort()).toEqual(["allowed", "allowed", "allowed", "allowed", "other-name-inside", "other-name-inside"]);
+  });
+
+  test("a temporary folder that others cannot pass closes no door", async () => {
+    chmodSync(doors, 0o700);
+    try {
+      expect((await runSource(driver, get(`http://api.test:${port}/private`))).value).toBe("served GET ");
+    } finally {
+      chmodSync(doors, 0o711);
+    }
   });
 
   test("an allowed host that cannot be reached is no denial", async () => {
