@@ -23,6 +23,8 @@ export const forgetfulJournal: Journal = {
   reserveBudgets: async () => ({ kind: "reserved" }),
   settleBudgets: nothing,
   readBudgets: empty,
+  addTaint: nothing,
+  readTaint: empty,
   readRun: nothing,
   readEntries: empty,
   readResult: nothing,

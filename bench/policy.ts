@@ -23,7 +23,7 @@ const many: readonly PolicyRule[] = names.map((tool, n): PolicyRule => (n % 2 ==
 const tool = (name: string) => defineTool({ name, description: "bench", effect: "read", input: { type: "object" }, handler: (args: unknown) => args });
 const spec = tool("tool_2");
 const principal = { ...localPrincipal, roles: ["role2"] };
-const ask = (policy: ReturnType<typeof createCedarPolicy>) => (n: number) => void policy.decide({ principal, tool: "ns2.tool_2", namespace: "ns2", spec, args: { amount: n % 5 }, lane: "execute", runId: "r", callsBefore: n, atMs: n });
+const ask = (policy: ReturnType<typeof createCedarPolicy>) => (n: number) => void policy.decide({ principal, tool: "ns2.tool_2", namespace: "ns2", spec, args: { amount: n % 5 }, lane: "execute", runId: "r", callsBefore: n, taint: [], atMs: n });
 
 const [few, all] = [createCedarPolicy({ rules: many }), createCedarPolicy({ rules: many, sliced: false })];
 ask(few)(0);
@@ -32,7 +32,7 @@ const turns = Array.from({ length: 5 }, () => ({ few: cpuMs(300, ask(few)), all:
 const [sliced, unsliced] = [median(turns.map((turn) => turn.few)), median(turns.map((turn) => turn.all))];
 console.log(`1,000 policies, CPU ms a decision: ${sliced.toFixed(3)} over those that can match, ${unsliced.toFixed(3)} over all: ratio ${(sliced / unsliced).toFixed(3)}`);
 const fresh = createCedarPolicy({ rules: many });
-const first = cpuMs(200, (n) => void fresh.decide({ principal: { ...principal, user: `u${n}` }, tool: "ns2.tool_2", namespace: "ns2", spec, args: { amount: 1 }, lane: "execute", runId: "r", callsBefore: 0, atMs: 0 }));
+const first = cpuMs(200, (n) => void fresh.decide({ principal: { ...principal, user: `u${n}` }, tool: "ns2.tool_2", namespace: "ns2", spec, args: { amount: 1 }, lane: "execute", runId: "r", callsBefore: 0, taint: [], atMs: 0 }));
 console.log(`the first decision of a caller about a tool, among 1,000 policies: ${first.toFixed(3)} CPU ms`);
 
 const folder = mkdtempSync(join(tmpdir(), "callgate-bench-"));

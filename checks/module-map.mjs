@@ -25,15 +25,16 @@ export const modules = {
   "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events, and what is counted of it", imports: ["contract", "runtime/lib"] },
   "runtime/limits": { path: "packages/runtime/src/limits", does: "how often, how many at once and how much callers may call", imports: ["contract", "runtime/lib"] },
   "runtime/cache": { path: "packages/runtime/src/cache", does: "answers that are kept between processes, sealed", imports: ["contract", "runtime/lib", "runtime/secrets"] },
+  "runtime/provenance": { path: "packages/runtime/src/provenance", does: "which labels have reached what, and where the parts of arguments came from", imports: ["contract", "runtime/lib"] },
   "runtime/broker": {
     path: "packages/runtime/src/broker",
     does: "THE door: the only code that runs a tool",
-    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval", "runtime/limits"],
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/provenance"],
   },
   "runtime/run": {
     path: "packages/runtime/src/run",
     does: "one execution of one program: check, drive, settle, replay",
-    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets"],
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets", "runtime/provenance"],
   },
   "runtime/executor": { path: "packages/runtime/src/executor", does: "code blocks as runs of a gate: found in Markdown, kept as files, their output and exit codes", imports: ["contract", "runtime/check", "runtime/result"] },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },

@@ -14,10 +14,10 @@ import type { CallgateConfig } from "./config/load-config.ts";
  */
 export async function openPolicy({ rules = [], policy = {} }: Pick<CallgateConfig, "rules" | "policy">, folder: string): Promise<Policy> {
   const files = policyFiles(policy.files ?? [], folder);
-  const mode = policy.mode ?? "enforce";
-  if (rules.length === 0 && files.length === 0 && mode === "enforce") return createDefaultPolicy();
+  const { mode = "enforce", unsafeWithoutOutflowRule = false } = policy;
+  if (rules.length === 0 && files.length === 0 && mode === "enforce" && !unsafeWithoutOutflowRule) return createDefaultPolicy();
   const { createCedarPolicy } = await import("@callgate/policy-cedar");
-  return createCedarPolicy({ rules: rules as readonly PolicyRule[], files, mode });
+  return createCedarPolicy({ rules: rules as readonly PolicyRule[], files, mode, unsafeWithoutOutflowRule });
 }
 
 /** A pattern that matches nothing is a mistake: the denials in the files it means would be missing without a word. */

@@ -1,6 +1,7 @@
 import type { Digest, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { RecordedValue } from "./recorded-value.ts";
+import type { TaintMark } from "./taint.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /** A question bound to exactly one operation: a call, or the run of a program (DESIGN P3). */
@@ -21,6 +22,8 @@ export interface ApprovalQuestion {
   /** Who is meant to answer, as the policy names them. */
   readonly from?: string;
   readonly expiresAtMs: number;
+  /** Labels that had reached the run when it asked, and the answers that brought them. */
+  readonly taint?: readonly TaintMark[];
   /**
    * True for the review of a program before it runs (a rule of the scanner asks for it): `tool` is "program", `argsSummary`
    * holds language, findings and text. The answer is none to the calls the program makes.

@@ -12,11 +12,12 @@ import type { Digest, JsonValue } from "./json.ts";
 import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import type { ArgumentOrigins, RunLineage } from "./lineage.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
 import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
 import type { SourcePassThrough, SourceState } from "./source.ts";
 import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, RunSurroundings } from "./policy.ts";
-import type { ToolSpec } from "./tool-spec.ts";
+import type { Label, ToolSpec } from "./tool-spec.ts";
 
 /** How much a search or description shows. */
 export type ToolDetail = "name" | "line" | "signature" | "full";
@@ -59,7 +60,16 @@ interface Caller {
   readonly signal?: AbortSignal;
 }
 
-export interface RunOptions extends Caller {
+/** A caller that reads what comes back. */
+interface Reader extends Caller {
+  /**
+   * Names whose context the answers go into, such as a client's connection or an agent's session, of this user. What has
+   * been read in it counts for every later call of it, also of another run.
+   */
+  readonly conversation?: string;
+}
+
+export interface RunOptions extends Reader {
   /** Default `typescript`, which also takes JavaScript. */
   readonly language?: ProgramLanguage;
   /** Default `execute`. */
@@ -145,6 +155,8 @@ export interface ShownApproval extends PendingApproval {
   readonly args?: unknown;
   /** The text of the program under review, in full. */
   readonly program?: string;
+  /** Where the parts of `args` were seen before in the run, found by content. */
+  readonly origins?: readonly ArgumentOrigins[];
   /** False: the record was changed since the question was asked; do not answer it. */
   readonly isIntact: boolean;
   /** What the tool says it does. Absent: it is not here. */
@@ -183,7 +195,7 @@ export interface RunWorker {
   stop(): Promise<void>;
 }
 
-export interface CallOptions extends Caller {
+export interface CallOptions extends Reader {
   readonly lane?: Lane;
   readonly budgetTokens?: number;
   readonly taskId?: string;
@@ -201,7 +213,7 @@ export interface CallResult {
   readonly cost?: CallCost;
 }
 
-export interface ReadOptions extends Caller {
+export interface ReadOptions extends Reader {
   /** JSON Pointer, or dotted path, into the value. */
   readonly path?: string;
   /** Items, lines or characters to leave out, by the kind of value. */
@@ -238,7 +250,7 @@ export interface GatePolicy {
   /** What is wrong with it in front of the tools there are. */
   findings(): readonly PolicyFinding[];
   /** Why a call would be decided as it is. Undefined: no such tool, for whomever. */
-  explain(tool: string, args: unknown, options?: Pick<Caller, "principal"> & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number }): PolicyExplanation | undefined;
+  explain(tool: string, args: unknown, options?: Pick<Caller, "principal"> & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number; readonly taint?: readonly Label[] }): PolicyExplanation | undefined;
   /** Whether a program would be run, in the sandbox that would get it; what is given of its surroundings stands in for that one's. */
   explainRun(language: ProgramLanguage, options?: Pick<Caller, "principal"> & { readonly lane?: Lane } & Partial<RunSurroundings>): PolicyDecision;
   /** Why a recorded call, `RUN.NUMBER`, would be decided as it is. Errors: RUN_NOT_FOUND. */
@@ -310,6 +322,8 @@ export interface Gate {
     list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
     show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
+    /** Which answers went into which arguments, found by content: it explains, and decides nothing. RUN_NOT_FOUND. */
+    lineage(runId: string, options?: Caller): Promise<RunLineage>;
     /** Removes runs that ended longer ago than `olderThanMs`, and the oldest until the journal is below `maxBytes`. Their idempotency keys stay. */
     prune(options: Caller & { readonly olderThanMs?: number; readonly maxBytes?: number; readonly reason?: string }): Promise<PruneResult>;
     /** Deletes the clear values of a run for good. Errors: RUN_NOT_FOUND, LEGAL_HOLD. */

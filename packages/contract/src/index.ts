@@ -138,6 +138,8 @@ export type {
   RunPolicyFacts,
   RunSurroundings,
 } from "./policy.ts";
+export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
+export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
 export type { Redactor } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";

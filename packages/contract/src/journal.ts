@@ -13,7 +13,8 @@ import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Principal } from "./principal.ts";
 import type { RecordedValue } from "./recorded-value.ts";
 import type { ProgramLanguage, SessionBlock } from "./sandbox-driver.ts";
-import type { Effect } from "./tool-spec.ts";
+import type { TaintMark, TaintScope } from "./taint.ts";
+import type { Effect, Label } from "./tool-spec.ts";
 
 /** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
 export type RunKind = "program" | "call" | "replay";
@@ -44,6 +45,8 @@ export interface RunStart {
   readonly budgetTokens?: number;
   /** What becomes of the effects when it does not complete. Default `compensate`. */
   readonly onFailure?: OnFailure;
+  /** Whose context what it returns goes into: labels gather there beyond the run. */
+  readonly conversation?: string;
   /** The session whose block it is. It can never go on elsewhere: its state was in one process. */
   readonly session?: Pick<SessionBlock, "sessionId" | "generation" | "block">;
 }
@@ -99,7 +102,7 @@ export type JournalEntry =
   | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   /** A person approved the call with other arguments. Those of `call-issued` are the program's, for replay; these are performed. */
   | { readonly kind: "call-edited"; readonly atMs: number; readonly seq: number; readonly approvalId: string; readonly by: string; readonly args: RecordedValue }
-  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny" }
+  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[] }
   | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
@@ -256,6 +259,10 @@ export interface Journal {
   settleBudgets(lease: RunLease, settlement: BudgetSettlement): Promise<void>;
   /** The counts of a tenant, each budget's newest window first. Counts of a run go with it; windows over a month old with `prune`. */
   readBudgets(tenant: string): Promise<readonly BudgetCount[]>;
+  /** Keeps marks for each of these scopes; of one label the first stays. On disk before what is written after it. */
+  addTaint(tenant: string, scopes: readonly TaintScope[], marks: readonly TaintMark[]): Promise<void>;
+  /** The marks of all these scopes, a label once: the oldest. They outlive their runs as keys do, and are forgotten with `keysOlderThanMs`. */
+  readTaint(tenant: string, scopes: readonly TaintScope[]): Promise<readonly TaintMark[]>;
   /** Undefined when there is none for that tenant. `programText` is there while the run's key is. */
   readRun(tenant: string, runId: string): Promise<RunRecord | undefined>;
   /** `clear` also decrypts values (for replay and `read_result`). */

@@ -1,7 +1,7 @@
 import type { Lane } from "./checker.ts";
 import type { Principal } from "./principal.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
-import type { ToolSpec } from "./tool-spec.ts";
+import type { Label, ToolSpec } from "./tool-spec.ts";
 
 /** What a decision may depend on. One frozen snapshot of the arguments, the same that is performed and journalled. */
 export interface PolicyFacts {
@@ -15,6 +15,8 @@ export interface PolicyFacts {
   readonly runId: string;
   /** Calls, timers and waits that the run issued before this call. */
   readonly callsBefore: number;
+  /** Labels that have reached the run, its task, conversation and session. */
+  readonly taint: readonly Label[];
   readonly atMs: number;
 }
 

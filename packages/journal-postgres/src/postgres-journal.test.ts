@@ -24,7 +24,7 @@ async function freshDatabase(): Promise<{ readonly name: string; readonly url: s
   return { name, url: await ours().createDatabase(name) };
 }
 
-const tables = ["owners", "runs", "run_keys", "entries", "signals", "effects", "blob_refs", "blobs", "budget_counts", "budget_reservations", "ledger", "holds"];
+const tables = ["owners", "runs", "run_keys", "entries", "signals", "effects", "blob_refs", "blobs", "budget_counts", "budget_reservations", "taints", "ledger", "holds"];
 
 /** Every value of every row, as it is kept. */
 async function bytesOf(url: string): Promise<Buffer> {

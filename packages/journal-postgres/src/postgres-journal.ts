@@ -23,6 +23,7 @@ import { createRunWrites } from "./run-writes.ts";
 import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 import { createSignals } from "./signals.ts";
 import type { Signals } from "./signals.ts";
+import { addTaint, readTaint } from "./taints.ts";
 import { createUndoClaims } from "./undo-claims.ts";
 import type { UndoClaims } from "./undo-claims.ts";
 
@@ -111,6 +112,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
     ...writing(parts, guard, () => housekeeper.runBegan()),
     ...reading(parts, guard),
     ...holding(parts, guard),
+    ...labelling(parts, guard),
     audit: createPostgresAudit(seams, guard),
     erase: (tenant, runId, { by = "callgate" } = {}) =>
       guard("Cannot erase a run", async () => {
@@ -218,6 +220,14 @@ function holding({ seams, writes }: Parts, guard: Guard): Pick<Journal, "reserve
     reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => reserveBudgets(seams, lease, claim))),
     settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => settleBudgets(seams, lease, settlement))),
     readBudgets: (tenant) => guard("Cannot read the journal", () => readBudgets(seams, tenant)),
+  };
+}
+
+/** Labels that reached runs and what goes on beyond them. */
+function labelling({ seams }: Parts, guard: Guard): Pick<Journal, "addTaint" | "readTaint"> {
+  return {
+    addTaint: (tenant, scopes, marks) => guard("Cannot keep labels", () => addTaint(seams, tenant, { scopes, marks })),
+    readTaint: (tenant, scopes) => guard("Cannot read the journal", () => readTaint(seams, tenant, scopes)),
   };
 }
 

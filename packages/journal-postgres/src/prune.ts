@@ -35,6 +35,7 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<P
   }
   if (keysOlderThanMs !== undefined) {
     await seams.database.query("lazy", "delete from callgate.effects where pruned_at_ms < $1", [keysOlderThanMs]);
+    await seams.database.query("lazy", "delete from callgate.taints where at_ms < $1", [keysOlderThanMs]);
     await cutLedger(seams, { beforeMs: keysOlderThanMs, ...why(options, "age") });
   }
   if (olderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.budget_counts where window_start_ms > 0 and window_start_ms < $1", [Math.floor(olderThanMs - oldWindowMs)]);

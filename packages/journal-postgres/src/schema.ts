@@ -206,4 +206,20 @@ create table callgate.holds (
   released_by text
 );
 `,
+  `
+-- labels that reached runs and the tasks, conversations and sessions they are part of: of one label the first answer that brought it
+create table callgate.taints (
+  tenant text not null,
+  scope_kind text not null,
+  scope_user text not null,
+  scope_id text not null,
+  label text not null,
+  tool text not null,
+  run_id text not null,
+  seq integer not null,
+  at_ms double precision not null,
+  primary key (tenant, scope_kind, scope_user, scope_id, label)
+);
+create index taints_by_time on callgate.taints (at_ms);
+`,
 ];

@@ -19,6 +19,8 @@ export interface GateServerOptions {
   readonly name: string;
   readonly version: string;
   readonly principal: Principal;
+  /** Names the context that answers go into: that of one client. */
+  readonly conversation: string;
   readonly progressEveryMs: number;
   readonly surface: (principal: Principal) => SurfaceText;
   readonly passThrough: PassThroughRouter;
@@ -52,7 +54,7 @@ export function createGateServer(options: GateServerOptions): Server {
     if (!isGateTool(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(gate, name, principal));
     const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
     try {
-      const answer = await answerCall(name, request.params.arguments, { gate, principal, signal: context.mcpReq.signal });
+      const answer = await answerCall(name, request.params.arguments, { gate, principal, conversation: options.conversation, signal: context.mcpReq.signal });
       return toCallToolResult(answer, clientProfile(server, context).form);
     } catch (error) {
       return toCallToolResult(faultAnswer(error, options.onFault), "text");

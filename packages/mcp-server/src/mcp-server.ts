@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Gate, Principal } from "@callgate/contract";
 import type { Server } from "@modelcontextprotocol/server";
@@ -59,16 +60,17 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   const closers = new Set<() => Promise<void>>();
   const reportError = (error: unknown): void => onFault("transport", error);
 
-  const createServer = (of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, progressEveryMs, surface: surfaces.get, passThrough, onFault });
+  const createServer = (conversation: string, of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, conversation, progressEveryMs, surface: surfaces.get, passThrough, onFault });
   /** For connections that live on and are told about changes. */
   const createLiveServer = (of: Principal = principal): Server => {
-    const server = createServer(of);
+    const server = createServer(`mcp:${randomUUID()}`, of);
     live.add(server);
     server.onclose = () => live.delete(server);
     return server;
   };
   // Only the endpoint sets it, after it has checked the token.
-  const modern = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.["principal"] as Principal | undefined), { legacy: "reject", onerror: reportError });
+  // Requests of the newer era belong to no connection: what a client has read counts for all it asks later.
+  const modern = createMcpHandler(({ authInfo }) => createServer(`mcp-client:${authInfo?.clientId ?? ""}`, authInfo?.extra?.["principal"] as Principal | undefined), { legacy: "reject", onerror: reportError });
   const stopAnnouncing = announceChanges(gate, (toolsToo) => {
     for (const server of live) announceTo(server, toolsToo).catch(reportError);
     if (toolsToo) modern.notify.toolsChanged();

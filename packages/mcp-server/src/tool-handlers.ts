@@ -11,6 +11,8 @@ import type { GateToolName, ToolArguments } from "./tool-definitions.ts";
 export interface GateRequest {
   readonly gate: Gate;
   readonly principal: Principal;
+  /** Into whose context the answer goes. */
+  readonly conversation: string;
   readonly signal: AbortSignal;
 }
 
@@ -100,13 +102,13 @@ function fullRecord({ name, signature, spec }: ToolView): JsonObject {
 }
 
 async function call({ name, arguments: args, budgetTokens }: ToolArguments<"call_tool">, request: GateRequest): Promise<Answer> {
-  const { gate, principal, signal } = request;
+  const { gate, principal, conversation, signal } = request;
   const read = readCallArguments(args);
   if (read.kind === "inexact") {
     const where = read.paths.map((path) => `/arguments${path}`).join(", ");
     return { text: `INVALID_INPUT: ${where}: a whole number beyond 2^53 is rounded on its way here. Nothing was done. Send it as {"$bigint": "<digits>"}, or write it with an n (123n) in execute_code.`, isError: true };
   }
-  const result = await gate.call(name, read.value, { principal, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
+  const result = await gate.call(name, read.value, { principal, conversation, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
   return { ...callAnswer(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
 }
 
@@ -120,14 +122,14 @@ function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
 }
 
 async function run({ code, budgetTokens, taskId }: ToolArguments<"execute_code">, request: GateRequest, lane: Lane): Promise<Answer> {
-  const { gate, principal, signal } = request;
-  const result = await gate.run(code, { principal, signal, lane, ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
+  const { gate, principal, conversation, signal } = request;
+  const result = await gate.run(code, { principal, conversation, signal, lane, ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
   return { ...renderRun(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
 }
 
-async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { gate, principal, signal }: GateRequest): Promise<Answer> {
+async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { gate, principal, conversation, signal }: GateRequest): Promise<Answer> {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const result = await gate.read(handle as Handle, { principal, signal, ...given });
+  const result = await gate.read(handle as Handle, { principal, conversation, signal, ...given });
   switch (result.kind) {
     case "value": {
       const { value, total, nextOffset } = result;

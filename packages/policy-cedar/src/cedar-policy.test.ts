@@ -85,8 +85,8 @@ describe("createCedarPolicy", () => {
     const policy = ofText('@id("no-drop") @reason("Never") @help("Ask the owner") forbid (principal, action == Action::"call", resource in Namespace::"db") unless { principal in Role::"dba" };', { rules: [{ id: "ok", allow: "db.*" }] });
     expect(policy.decide(facts("db.drop"))).toEqual({ kind: "deny", ruleId: "no-drop", reason: "Never", help: "Ask the owner" });
     expect(policy.decide(facts("db.drop", { principal: { roles: ["dba"] } }))).toEqual({ kind: "allow", ruleId: "ok" });
-    expect(policy.inspection.rules().map(({ ruleId, place, verdict }) => [ruleId, place, verdict])).toEqual([["ok", "rules[0]", "allow"], ["no-drop", "policies/a.cedar:1", "deny"]]);
-    const again = ofText(policy.inspection.rules().map(({ cedar }) => cedar).join("\n"));
+    expect(policy.inspection.rules().map(({ ruleId, place, verdict }) => [ruleId, place, verdict])).toEqual([["ok", "rules[0]", "allow"], ["no-drop", "policies/a.cedar:1", "deny"], ["default:outflow", "default", "ask"]]);
+    const again = ofText(policy.inspection.rules().filter(({ place }) => place !== "default").map(({ cedar }) => cedar).join("\n"));
     expect(again.decide(facts("db.drop"))).toEqual(policy.decide(facts("db.drop")));
   });
 
@@ -182,7 +182,7 @@ describe("files of Cedar", () => {
 
   test("name each policy by its line, in any number", () => {
     const text = Array.from({ length: 25 }, (_, n) => `// ${n}\npermit (principal == User::"u${n}", action, resource);`).join("\n");
-    const rules = ofText(text).inspection.rules();
+    const rules = ofText(text).inspection.rules().filter(({ place }) => place !== "default");
     expect(rules.map(({ place }) => place)).toEqual(Array.from({ length: 25 }, (_, n) => `policies/a.cedar:${n * 2 + 2}`));
     expect(rules.every(({ cedar }, n) => cedar.includes(`"u${n}"`))).toBe(true);
   });
@@ -223,5 +223,32 @@ describe("observe", () => {
     expect(observed.version).not.toBe(enforced.version);
     // The explanation is of the policy, whether it is enforced or not.
     expect(observed.inspection.explain(facts("a.b"))).toMatchObject({ decision: { kind: "deny" }, visible: false });
+  });
+});
+
+describe("labels that reached a run", () => {
+  const out = (given: Given = {}): PolicyFacts => facts("web.search", { effect: "read", taint: ["private", "untrusted"], ...given, spec: { labels: ["external"], ...given.spec } });
+
+  test("what sends something out is asked about once private data and untrusted content were read, whatever else allows it", () => {
+    const policy = createCedarPolicy({ rules: [{ allow: "web.*" }] });
+    expect(policy.decide(out())).toEqual({ kind: "ask", ruleId: "default:outflow", reason: "Private data and untrusted content have both been read before this call, which sends something out" });
+    for (const given of [{ taint: [] }, { taint: ["private"] }, { taint: ["untrusted"] }, { spec: { labels: ["private"] } }]) expect(policy.decide(out(given)).kind).toBe("allow");
+    expect(createCedarPolicy({ rules: [{ deny: "web.*" }] }).decide(out()).kind).toBe("deny");
+    expect(policy.visible(localPrincipal, "web.search", spec("read", { labels: ["external"] }))).toBe(true);
+    expect(policy.inspection.explain(out()).help).toContain("where nothing labelled private or untrusted was read before it would be allowed");
+  });
+
+  test("it is left out only by a name that says so, which is another version of the policy", () => {
+    const [held, unsafe] = [createCedarPolicy({}), createCedarPolicy({ unsafeWithoutOutflowRule: true })];
+    expect([held.decide(out()).kind, unsafe.decide(out()).kind]).toEqual(["ask", "allow"]);
+    expect(unsafe.version).not.toBe(held.version);
+    expect(unsafe.inspection.rules()).toEqual([]);
+  });
+
+  test("rules and Cedar files can look at them", () => {
+    const rules: PolicyRule[] = [{ deny: "crm.*", when: { taint: ["secret", "untrusted"] } }, { allow: "crm.*" }];
+    const cedar = ofText('forbid (principal, action == Action::"call", resource in Namespace::"crm") when { context.taint.contains("untrusted") };\npermit (principal, action == Action::"call", resource);');
+    for (const policy of [createCedarPolicy({ rules }), cedar]) expect([[], ["private"], ["untrusted"]].map((taint) => policy.decide(facts("crm.pay", { taint })).kind)).toEqual(["allow", "allow", "deny"]);
+    expect(() => createCedarPolicy({ rules: [{ ask: { run: "python" }, when: { taint: "private" } }] })).toThrow(/"taint"/);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CallgateError } from "@callgate/contract";
 import type { Lane, Policy, PolicyDecision, PolicyFacts, PolicyFinding, PolicyMode, Principal, RunPolicyFacts, ToolSpec } from "@callgate/contract";
+import { outflowRule } from "@callgate/runtime/broker";
 import { digestOf } from "@callgate/runtime/journal-parts";
 import { createCedarEngine } from "./cedar/engine.ts";
 import type { CedarEngine } from "./cedar/engine.ts";
@@ -28,6 +29,11 @@ export interface CedarPolicyOptions {
   readonly files?: readonly PolicyFile[];
   /** Default `enforce`. */
   readonly mode?: PolicyMode;
+  /**
+   * Leaves out the rule `default:outflow`, which asks before something is sent out once private data and untrusted content
+   * have been read, whatever else allows it. Default false.
+   */
+  readonly unsafeWithoutOutflowRule?: boolean;
   /** False looks at every policy for every decision: for measuring what slicing is worth. Default true. */
   readonly sliced?: boolean;
 }
@@ -45,11 +51,13 @@ const semantics = 2;
  * principal about a tool cuts the policies down, O(policies); later ones cost one evaluation of those few, or nothing where
  * no policy looks at the call.
  */
-export function createCedarPolicy({ rules = [], files = [], mode = "enforce", sliced = true }: CedarPolicyOptions): Policy {
-  const entries = [...parseRules(rules).map(policyEntry), ...readPolicyFiles(files)];
+export function createCedarPolicy({ rules = [], files = [], mode = "enforce", unsafeWithoutOutflowRule = false, sliced = true }: CedarPolicyOptions): Policy {
+  const shipped = unsafeWithoutOutflowRule ? [] : parseRules([outflowRule]).map((rule) => policyEntry({ ...rule, place: "default" }));
+  const own = [...parseRules(rules).map(policyEntry), ...readPolicyFiles(files)];
+  const entries = [...own, ...shipped];
   refuseEqualIds(entries);
   const warnings = checkFiles(entries, files);
-  const version = `cedar:${digestOf([semantics, rules, files.map(({ name, text }) => [name, text]), mode]).slice("sha256:".length, "sha256:".length + 16)}`;
+  const version = `cedar:${digestOf([semantics, rules, files.map(({ name, text }) => [name, text]), mode, ...(unsafeWithoutOutflowRule ? ["unsafeWithoutOutflowRule"] : [])]).slice("sha256:".length, "sha256:".length + 16)}`;
   const state: PolicyState = { entries, engine: createCedarEngine(randomUUID()), slices: createPolicySlices(entries, sliced), fixed: new WeakMap() };
   const decider: PolicyDecider = {
     decide: (facts) => decide(state, facts),
@@ -66,7 +74,7 @@ export function createCedarPolicy({ rules = [], files = [], mode = "enforce", sl
     inspection: {
       mode,
       rules: () => entries.map(ruleView),
-      findings: (tools) => [...warnings, ...findingsOf(entries, tools)],
+      findings: (tools) => [...warnings, ...findingsOf(own, tools)],
       explain: (facts) => explainCall(decider, facts),
     },
   };
@@ -120,7 +128,7 @@ function isVisible({ engine, slices }: PolicyState, { principal, tool, spec }: {
 }
 
 /** What is not known before a call. */
-const callContext = ["approved", "lane", "now", "calls", "args"];
+const callContext = ["approved", "lane", "now", "calls", "taint", "args"];
 
 function refuseEqualIds(entries: readonly PolicyEntry[]): void {
   const places = new Map<string, string>();

@@ -29,9 +29,10 @@ export function callQuestion(slice: PolicySlice, facts: PolicyFacts): Question {
   return {
     slice,
     action: "call",
-    context: { lane: facts.lane, now: instant(facts.atMs), calls: facts.callsBefore, args: recordsAt(facts.args, slice.args) },
+    context: { lane: facts.lane, now: instant(facts.atMs), calls: facts.callsBefore, taint: [...facts.taint], args: recordsAt(facts.args, slice.args) },
     subject: facts.tool,
-    otherwise: defaultDecision(facts),
+    // What asks because of labels is a policy of its own here.
+    otherwise: defaultDecision({ ...facts, taint: [] }),
   };
 }
 

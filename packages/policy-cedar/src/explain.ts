@@ -41,6 +41,7 @@ function helpFor(decider: PolicyDecider, facts: PolicyFacts, { decision, entries
   const isBetter = (kind: PolicyDecision["kind"]): boolean => rank[kind] > rank[decision.kind];
   const tried: { readonly words: string; readonly changed: Partial<PolicyFacts> }[] = [
     { words: `in the ${facts.lane === "query" ? "execute" : "query"} lane`, changed: { lane: facts.lane === "query" ? "execute" : "query" } },
+    ...(facts.taint.length === 0 ? [] : [{ words: `where nothing labelled ${facts.taint.join(" or ")} was read before`, changed: { taint: [] } }]),
     ...rolesIn(entries).filter((role) => !facts.principal.roles.includes(role)).map((role) => ({ words: `with the role ${role}`, changed: { principal: { ...facts.principal, roles: [...facts.principal.roles, role] } } })),
   ];
   const found = tried.flatMap(({ words, changed }) => {

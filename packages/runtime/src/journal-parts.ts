@@ -27,6 +27,7 @@ export { prepareEntries, prepareEntry, storePayload } from "./journal/prepare-en
 export { currentProcess, ownerLives } from "./journal/process-identity.ts";
 export type { RecordRows } from "./journal/record-rows.ts";
 export { damagedError } from "./journal/read-entries.ts";
+export { taintColumns, taintOf, taintValues } from "./journal/taint-rows.ts";
 export { removedOf, runsToRemove, why } from "./journal/retention.ts";
 export type { BlobRef, RemovedChunk } from "./journal/retention.ts";
 export type { RunKey } from "./journal/run-keys.ts";

@@ -1,4 +1,4 @@
-import type { Effect, JsonSchema, SourceListing, SourceProblem, SourceTool, Tool } from "@callgate/contract";
+import type { Effect, JsonSchema, Label, SourceListing, SourceProblem, SourceTool, Tool } from "@callgate/contract";
 import type { ResultBody } from "./result-body.ts";
 
 /** Makes a listed tool callable: what its `handler` does. */
@@ -45,7 +45,7 @@ function parseTool(raw: unknown, index: number, defaults: ListingDefaults): Pars
     effect: effectOf(raw["annotations"]),
     tags: [],
     permissions: [],
-    labels: [],
+    labels: labelsOf(raw["annotations"]),
     version: "0.0.0",
     timeoutMs: defaults.timeoutMs,
     examples: [],
@@ -68,6 +68,11 @@ function effectOf(annotations: unknown): Effect {
   if (!isRecord(annotations)) return "write";
   if (annotations["readOnlyHint"] === true) return "read";
   return annotations["destructiveHint"] === true ? "destructive" : "write";
+}
+
+/** A tool of an open world brings what strangers wrote, and what it is given leaves for there. A claim, and one that only tightens. */
+function labelsOf(annotations: unknown): readonly Label[] {
+  return isRecord(annotations) && annotations["openWorldHint"] === true ? ["untrusted", "external"] : [];
 }
 
 export function isRecord(value: unknown): value is ResultBody {

@@ -148,6 +148,7 @@ function addRecordCommands(program: Command, act: Act): void {
   const runs = program.command("runs").description("the journal: list, show, replay, go on with, undo, prune, erase runs");
   runs.command("ls", { isDefault: true }).option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
   runs.command("show").argument("<run>", "its id, as runs ls shows it").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
+  runs.command("lineage").argument("<run>", "its id, as runs ls shows it").description("which answers went into which arguments, found by content").action((run: string) => act(async (context) => (await import("./commands/lineage.ts")).lineageCommand(run, context)));
   runs.command("replay").argument("<run>", "its id, as runs ls shows it").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
   runs
     .command("prune")
@@ -274,6 +275,7 @@ function addPolicyCommands(program: Command, act: Act): void {
     .argument("[json]", "arguments as one JSON object, @FILE, or - for standard input")
     .addOption(new Option("--lane <lane>", "of the run").choices(["query", "execute"]))
     .option("--agent <name>", "principal: agent")
+    .option("--taint <label...>", "labels that have reached the run, such as private untrusted")
     .description("say how a call is decided, why, and what would help: exit code 0 when it is allowed, 3 when not")
     .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await load()).explainPolicyCommand(tool, { args: json, ...options }, context)));
   policy

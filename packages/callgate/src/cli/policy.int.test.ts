@@ -31,7 +31,7 @@ describe("callgate policy", { timeout: 300_000 }, () => {
     expect(stdout).toContain('forbid (\n  principal,\n  action == Action::"call",\n  resource == Tool::"bank.pay"\n)');
     expect(stdout).toMatch(/callgate\.jsonc:5:5 \(payments\): ask/);
     expect(stdout).toMatch(/policies\/money\.cedar:\d+ \(office-hours\): deny/);
-    expect(stdout).toMatch(/ok · 8 rules\n$/);
+    expect(stdout).toMatch(/ok · 9 rules\n$/);
     expect(JSON.parse(callgate("--json", "policy", "check").stdout)).toMatchObject({ mode: "enforce", findings: [] });
   });
 

@@ -1,4 +1,5 @@
 import type { ApprovalQuestion, JsonValue, ShownApproval } from "@callgate/contract";
+import { originText } from "./origin-text.ts";
 import { visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -25,14 +26,29 @@ export function renderQuestion({ question, shown }: QuestionView, { colors }: Pi
     colors.bold(isReview ? "? A program asks to run. A rule says that a person has to look at it first." : `? ${question.tool} asks to run. It ${effectWords(question.effect, colors)}.`),
     `  for        ${who}, run ${runId}, question ${approvalId}`,
     `  why asked  ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
+    ...readBefore(question),
     `  until      ${new Date(expiresAtMs).toISOString()}`,
     ...(shown?.description === undefined ? [] : [`  the tool   ${firstLine(shown.description)}`]),
     ...(shown?.isIntact === false ? [colors.red("  The record was changed since this was asked. Do not approve it.")] : []),
     isReview ? "  program, as the model wrote it" : `  arguments, as the model wrote them${shown?.args === undefined ? " (shortened: callgate approvals show has all)" : ""}`,
+    ...originLines(shown?.origins),
     ...(isReview ? programLines(shown?.program ?? summaryProgram(question.argsSummary)) : argumentLines(shown?.args ?? question.argsSummary)),
     "",
   ].join("\n");
 }
+
+/** Labels that had reached the run, and what brought them: the call may be what a stranger's text asked for. */
+function readBefore({ taint = [] }: ApprovalQuestion): readonly string[] {
+  return taint.map(({ label, tool, runId, seq }) => `  after      reading from ${tool} (${runId}.${seq}), whose answers are ${visible(label)}`);
+}
+
+/** Where values of the arguments were seen before. What the program says itself needs no line. */
+function originLines(origins: ShownApproval["origins"] = []): readonly string[] {
+  const told = origins.filter((one) => one.origins.some(({ kind }) => kind !== "program"));
+  return told.slice(0, maxOriginLines).map((one) => `  ${one.path === "" ? "the whole" : visible(one.path)} was seen in ${originText(one)}`).concat(told.length > maxOriginLines ? [`  … and ${told.length - maxOriginLines} more: callgate runs lineage shows all`] : []);
+}
+
+const maxOriginLines = 10;
 
 function effectWords(effect: ApprovalQuestion["effect"], colors: Terminal["colors"]): string {
   switch (effect) {

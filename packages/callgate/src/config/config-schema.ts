@@ -27,6 +27,7 @@ const mcpServer = z
     purpose: z.string().optional().describe("One line for the model: what is behind it"),
     trustAnnotations: z.boolean().optional().describe("Believe the server's own word on which of its tools only read. Default false: all its tools count as write"),
     effects: z.record(z.string(), effect).optional().describe("What a tool really does, by its name; wins over the server's own word"),
+    labels: z.record(z.string(), z.array(z.string().min(1))).optional().describe('What comes with the answers of a tool, by its name; "*" for all of them: { "*": ["untrusted"], "send_mail": ["external"] }. See docs/guide/provenance.md'),
     connectTimeoutMs: z.int().positive().optional(),
     timeoutMs: z.int().positive().optional().describe("Deadline of one call"),
     ...foreignKeys,
@@ -231,6 +232,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       files: z.array(z.string().min(1)).optional().describe('Files of Cedar policies beside this one, such as "policies/*.cedar". They hold together with rules'),
       mode: z.enum(["enforce", "observe"]).optional().describe('"observe" stops nothing: what would have been asked or denied is only recorded. Default "enforce"'),
+      unsafeWithoutOutflowRule: z.boolean().optional().describe("Leaves out the rule that asks before something is sent out once private data and untrusted content have been read. Default false"),
     })
     .optional()
     .describe("Cedar policies, and whether they are enforced; see docs/guide/policy.md"),

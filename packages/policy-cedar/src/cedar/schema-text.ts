@@ -24,7 +24,7 @@ entity Language;
 action call appliesTo {
   principal: User,
   resource: Tool,
-  context: { approved: Bool, lane: String, now: datetime, calls: Long, args: ${record(args)} },
+  context: { approved: Bool, lane: String, now: datetime, calls: Long, taint: Set<String>, args: ${record(args)} },
 };
 action run appliesTo {
   principal: User,

@@ -39,6 +39,7 @@ const matchShape = z
     tenant: oneOrMore(text),
     claim: pointers("the claims", "/department"),
     lane: z.enum(["query", "execute"]),
+    taint: oneOrMore(text),
     args: pointers("the arguments", "/amount"),
     run: oneOrMore(text),
     launcher: oneOrMore(text),
@@ -67,5 +68,5 @@ export const matchKeys = Object.keys(matchShape.shape);
 export const comparisonKeys = ["equals", "in", "gt", "gte", "lt", "lte", "glob", "contains", "exists"];
 
 /** Keys that are about tools and their calls, and those about the run of a program. */
-export const callKeys: readonly (keyof RuleMatch)[] = ["tool", "namespace", "effect", "tag", "permission", "label", "args"];
+export const callKeys: readonly (keyof RuleMatch)[] = ["tool", "namespace", "effect", "tag", "permission", "label", "taint", "args"];
 export const runKeys: readonly (keyof RuleMatch)[] = ["run", "launcher", "network", "mount", "package"];

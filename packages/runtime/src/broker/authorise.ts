@@ -25,6 +25,7 @@ export function authorise(call: ReadyCall): PolicyDecision {
       lane: request.lane,
       runId: request.runId,
       callsBefore: request.seq,
+      taint: request.taint.marks.map(({ label }) => label),
       atMs: seams.clock.now(),
     });
   } catch {

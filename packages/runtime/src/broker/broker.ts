@@ -135,10 +135,17 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
   const { past } = scope.request;
   const inDoubt = opened.known.effect !== "read" && past?.begun === true;
   if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
+  const refreshing = refreshTaint(call);
+  if (refreshing !== undefined) await refreshing;
   if (past?.job !== undefined) return await passJob(call, journey, past.job);
   const interceptors = interceptorsOf(call);
   if (interceptors.length === 0) return await (inDoubt ? passInDoubt(call, journey) : passDecided(call, journey));
   return await passIntercepted(call, journey, { interceptors, inDoubt });
+}
+
+/** What may carry something away is decided about with all that is known anywhere; a read with what is known here. */
+function refreshTaint({ request: { taint }, effect, tool }: ReadyCall): Promise<void> | undefined {
+  return taint.refresh(effect !== "read" || tool.tool.labels.includes("external"));
 }
 
 /** A call whose work goes on outside. */

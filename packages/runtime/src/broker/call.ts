@@ -13,7 +13,7 @@ import type {
   Journal,
   JournalEntry,
   JsonObject,
-  Lane,
+  Label, Lane,
   ParseResult,
   Policy,
   Principal,
@@ -31,6 +31,7 @@ import type { CallLimits } from "../limits/call-limits.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
+import type { RunTaint } from "../provenance/taint-keeper.ts";
 import type { Interceptors } from "./interceptors.ts";
 import type { SafeText } from "./safe-text.ts";
 
@@ -111,6 +112,8 @@ export interface CallRequest {
   readonly taskId: string | undefined;
   readonly signal: AbortSignal;
   readonly limits: RunLimits;
+  /** Labels that have reached the run and what it is part of. */
+  readonly taint: RunTaint;
   /**
    * Takes what there is to record of a read once it has ended, to be written before its answer is delivered. Absent: it is
    * written here.
@@ -214,6 +217,8 @@ export interface Known {
   readonly reread: boolean;
   /** As the tool declares it. */
   readonly cost?: CostSpec;
+  /** What its answers bring along. */
+  readonly labels: readonly Label[];
   readonly argsDigest: Digest;
   /** JSON Pointers into the output. */
   readonly sensitiveOutput: readonly string[];

@@ -35,12 +35,29 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
+  const marking = mark(scope, known, end);
   const recorded = handOver(scope, known, isKept(scope, known, end.wire) ? end.wire : undefined) ? undefined : flush(scope, known);
   if (known.effect !== "read") await recorded;
   // Whoever calls next finds what this one left of a budget.
   if (settling !== undefined) await settling;
+  const unmarked = marking === undefined ? undefined : await marking;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}), ...by });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...(recorded === undefined && end.notice === undefined ? {} : { recorded: withNotice(recorded, end.notice) }) };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...toldLater(recorded, [end.notice, unmarked]) };
+}
+
+/**
+ * What the tool said, an answer or an error, brings its labels along before anybody hears it. Where that cannot be written
+ * it holds in this process all the same, and is told.
+ */
+function mark(scope: CallScope, { labels, tool }: Known, { outcome, cached, attempts }: Ended): Promise<string | undefined> | undefined {
+  const { seams, request, state } = scope;
+  const isHeard = outcome.kind === "ok" || cached || Math.max(attempts, state.attempts) > 0;
+  if (labels.length === 0 || !isHeard) return undefined;
+  const atMs = seams.clock.now();
+  return request.taint.add(labels.map((label) => ({ label, tool, runId: request.runId, seq: request.seq, atMs })))?.then(
+    () => undefined,
+    (fault: unknown) => `The labels of ${tool} (${labels.join(", ")}) could not be written to the journal, so that other processes do not know of them: ${scope.safe.text(fault instanceof Error ? fault.message : String(fault))}`,
+  );
 }
 
 /** A larger value is written by itself: if it cannot be stored, it takes nothing else along. */
@@ -58,9 +75,11 @@ function handOver({ request, record }: CallScope, { effect }: Known, wire: WireV
   return true;
 }
 
-async function withNotice(recorded: Promise<readonly string[]> | undefined, notice: string | undefined): Promise<readonly string[]> {
-  const said = (await recorded) ?? [];
-  return notice === undefined ? said : [...said, notice];
+/** What there is to say once the end is recorded. */
+function toldLater(recorded: Promise<readonly string[]> | undefined, notices: readonly (string | undefined)[]): Pick<PerformedCall, "recorded"> {
+  const said = notices.filter((notice) => notice !== undefined);
+  if (recorded === undefined && said.length === 0) return {};
+  return { recorded: Promise.resolve(recorded).then((told = []) => [...told, ...said]) };
 }
 
 /** Clear texts of sensitive arguments: those of the program, and those that interceptors made of them. */

@@ -31,6 +31,7 @@ export function announce(scope: CallScope): OpenedCall {
     effect: isEnded(tool) ? "write" : tool.tool.effect,
     reread: !isEnded(tool) && tool.tool.effect === "read" && tool.tool.reread === true,
     ...(isEnded(tool) || tool.tool.cost === undefined ? {} : { cost: tool.tool.cost }),
+    labels: isEnded(tool) ? [] : tool.tool.labels,
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
     sensitiveOutput: isEnded(tool) ? [""] : outputPointers(tool),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
@@ -45,7 +46,7 @@ function orFault<Stage>(scope: CallScope, stage: () => Stage): Stage | Ended {
   try {
     return stage();
   } catch (fault) {
-    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", reread: false, argsDigest: unreadableDigest, sensitiveOutput: [""], sensitiveValues: [] }, fault);
+    return faulted(scope, { tool: shownName(scope.request.tool), effect: "write", reread: false, labels: [], argsDigest: unreadableDigest, sensitiveOutput: [""], sensitiveValues: [] }, fault);
   }
 }
 

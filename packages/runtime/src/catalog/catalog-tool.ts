@@ -1,4 +1,4 @@
-import type { Digest, Effect, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
+import type { Digest, Effect, Label, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
 import { signatureLine } from "./types/declare-typescript.ts";
 import { clip } from "./types/schema-doc.ts";
@@ -38,14 +38,15 @@ export interface CatalogToolParts {
   /** As parsed: a plain frozen copy. */
   readonly spec: ToolSpec;
   readonly effect: Effect;
+  readonly labels: readonly Label[];
   readonly namespace: string;
   readonly member: string;
 }
 
 const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
-export function createCatalogTool({ source, listed, spec, effect, namespace, member }: CatalogToolParts): CatalogTool {
-  const tool: Tool = Object.freeze({ ...spec, effect, ...hooksOf(listed.tool) });
+export function createCatalogTool({ source, listed, spec, effect, labels, namespace, member }: CatalogToolParts): CatalogTool {
+  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...hooksOf(listed.tool) });
   const name = `${namespace}.${member}`;
   const input = createSchemaValidator(spec.input);
   const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);

@@ -70,6 +70,12 @@ describe("createCatalog", () => {
     ]);
   });
 
+  test("adds the labels that the user gives to those of the tools, and says which name is no tool", () => {
+    const catalog = createCatalog([listing("t", [tool("read_mail", { labels: ["untrusted"] }), tool("send")], { labels: { "*": ["private"], send: ["external", "private"], sned: ["x"] } })]);
+    expect(catalog.tools.map(({ name, tool: { labels } }) => [name, labels])).toEqual([["t.read_mail", ["untrusted", "private"]], ["t.send", ["private", "external"]]]);
+    expect(catalog.problems).toEqual(['t: labels are set for "sned", which is no tool of it; did you mean "send"?']);
+  });
+
   test("counts a claimed read as a write until the source is trusted or the user overrides it", () => {
     const effects = (more: Partial<CatalogListing>) =>
       createCatalog([listing("t", [tool("a-1", { effect: "read" }), tool("b", { effect: "destructive" })], { kind: "mcp", claimed: true, ...more })]).tools.map((one) => one.tool.effect);

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, NamespaceDeclaration, Source, SourceListing, SourceTool, UnavailableNamespace } from "@callgate/contract";
+import type { Digest, Effect, Label, NamespaceDeclaration, Source, SourceListing, SourceTool, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
@@ -21,6 +21,8 @@ export interface CatalogListing {
   readonly namespace?: string;
   /** The user's word on effects, by the tool's own name or its identifier. It beats every claim. */
   readonly overrides?: Readonly<Record<string, Effect>>;
+  /** What the user says comes with the answers, beside what the tools say themselves; by name or identifier, `*` for all. */
+  readonly labels?: Readonly<Record<string, readonly Label[]>>;
   /** The user trusts what this source says about its tools. */
   readonly trusted?: boolean;
 }
@@ -132,7 +134,7 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
   problems.push(...parsed.warnings.map((warning) => `${where}: ${warning}`));
   const { spec } = parsed;
   const member = identifierOf(spec.name, "tool");
-  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), namespace, member });
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), namespace, member });
 }
 
 /** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */
@@ -141,6 +143,12 @@ function effectOf({ tool, claimed }: SourceTool, member: string, { overrides = {
   const override = key === undefined ? undefined : overrides[key];
   if (override !== undefined) return override;
   return claimed && !trusted && tool.effect === "read" ? "write" : tool.effect;
+}
+
+/** What the tool says and what the user says: labels can be added, never taken away. */
+function labelsOf({ name, labels: own }: ToolSpec, member: string, { labels = {} }: CatalogListing): readonly Label[] {
+  const given = ["*", name, member].flatMap((key) => (Object.hasOwn(labels, key) ? (labels[key] ?? []) : []));
+  return given.length === 0 ? own : [...new Set([...own, ...given])];
 }
 
 /** Throws for a developer's own tools, notes the problem for anyone else's. */
@@ -158,11 +166,12 @@ function refuseCollision(claimants: readonly CatalogTool[], registration: Regist
   return [];
 }
 
-function reportUnknownOverrides({ overrides = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
+function reportUnknownOverrides({ overrides = {}, labels = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
   const known = new Set(tools.flatMap(({ member, tool }) => [member, tool.name]));
-  for (const name of Object.keys(overrides).filter((one) => !known.has(one))) {
+  const set = [...Object.keys(overrides).map((name) => ({ name, what: "an effect is" })), ...Object.keys(labels).filter((name) => name !== "*").map((name) => ({ name, what: "labels are" }))];
+  for (const { name, what } of set.filter((one) => !known.has(one.name))) {
     const [nearest] = nearestNames(name, known, 1);
-    problems.push(`${namespace}: an effect is set for "${name}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
+    problems.push(`${namespace}: ${what} set for "${name}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
   }
 }
 

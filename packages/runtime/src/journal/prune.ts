@@ -13,6 +13,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Owners } from "./owners.ts";
 import { removedOf, runsToRemove, why } from "./retention.ts";
 import type { BlobRef, RemovedChunk } from "./retention.ts";
+import type { Taints } from "./taints.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 /** Runs removed in one transaction: keeps the lock, and the event loop, for a few milliseconds. */
@@ -28,6 +29,7 @@ export interface PruneSeams {
   readonly owners: Owners;
   readonly effects: Effects;
   readonly budgets: Budgets;
+  readonly taints: Taints;
   readonly ledger: Ledger;
   readonly holds: Holds;
 }
@@ -56,7 +58,10 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<P
   const { keysOlderThanMs, olderThanMs } = options;
   if (olderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.budgets.forget(olderThanMs - oldWindowMs));
   if (keysOlderThanMs !== undefined) {
-    await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.effects.forget(keysOlderThanMs));
+    await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => {
+      seams.effects.forget(keysOlderThanMs);
+      seams.taints.forget(keysOlderThanMs);
+    });
     await cutLedger(seams, { beforeMs: keysOlderThanMs, ...why(options, "age") });
   }
   if (runs > 0) {

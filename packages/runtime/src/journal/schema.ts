@@ -387,4 +387,20 @@ create index budget_reservations_by_run on budget_reservations (run_id);
 `,
   callsView,
   auditMigration,
+  `
+-- labels that reached runs and the tasks, conversations and sessions they are part of: of one label the first answer that brought it
+create table taints (
+  tenant text not null,
+  scope_kind text not null,
+  scope_user text not null,
+  scope_id text not null,
+  label text not null,
+  tool text not null,
+  run_id text not null,
+  seq integer not null,
+  at_ms integer not null,
+  primary key (tenant, scope_kind, scope_user, scope_id, label)
+) strict, without rowid;
+create index taints_by_time on taints (at_ms);
+`,
 ];

@@ -29,7 +29,9 @@ import { createSqliteAudit } from "./sqlite-audit.ts";
 import { toJournalError } from "./sqlite-error.ts";
 import { createUndoClaims } from "./undo-claims.ts";
 import { createWriteQueue } from "./write-queue.ts";
-import type { WriteQueueOptions } from "./write-queue.ts";
+import { createTaints } from "./taints.ts";
+import type { Taints } from "./taints.ts";
+import type { WriteQueue, WriteQueueOptions } from "./write-queue.ts";
 
 export interface JournalLimits {
   /** Size of the file and the blobs of its runs; beyond it the oldest ended runs are removed. Default 512 MiB. */
@@ -79,8 +81,8 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const writer = createRunWriter(database, { keys, stamps, ledger });
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, ...lineAfterLine(writer, ledger) });
   const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
-  const [signals, effects, budgets, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createHolds(database, { ledger, now })];
-  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, ledger, holds };
+  const [signals, effects, budgets, taints, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createTaints(database), createHolds(database, { ledger, now })];
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, taints, ledger, holds };
   const held = (): readonly string[] => recorder.held();
   const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now, held }), createUndoClaims(database, { keys, writer, owners, now, held })];
   const recorder: Recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
@@ -116,7 +118,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
-    ...durable({ recorder, entries, budgets }, { guard, read }),
+    ...durable({ recorder, entries, budgets, queue, taints }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
@@ -156,11 +158,12 @@ interface Access {
 
 /** Who drives a run, what is said to it, and which writes were taken up. */
 function durable(
-  { recorder, entries, budgets }: { readonly recorder: Recorder; readonly entries: EntryReader; readonly budgets: Budgets },
+  { recorder, entries, budgets, queue, taints }: { readonly recorder: Recorder; readonly entries: EntryReader; readonly budgets: Budgets; readonly queue: WriteQueue; readonly taints: Taints },
   { guard, read }: Access,
-): ReturnType<typeof holding> & Pick<Journal, "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
+): ReturnType<typeof holding> & ReturnType<typeof labelling> & Pick<Journal, "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
   return {
     ...holding({ recorder, budgets }, { guard, read }),
+    ...labelling({ queue, taints }, { guard, read }),
     watch: recorder.watch,
     letGo: recorder.letGo,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
@@ -189,6 +192,14 @@ function holding({ recorder, budgets }: { readonly recorder: Recorder; readonly 
     reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => recorder.reserveBudgets(lease, claim)),
     settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => recorder.settleBudgets(lease, settlement)),
     readBudgets: (tenant) => read(() => budgets.read(tenant)),
+  };
+}
+
+/** Labels that reached runs and what goes on beyond them. */
+function labelling({ queue, taints }: { readonly queue: WriteQueue; readonly taints: Taints }, { guard, read }: Access): Pick<Journal, "addTaint" | "readTaint"> {
+  return {
+    addTaint: (tenant, scopes, marks) => guard("Cannot keep labels", () => queue.write({ durability: "lazy", what: "Cannot keep labels" }, () => taints.add(tenant, scopes, marks))),
+    readTaint: (tenant, scopes) => read(() => taints.read(tenant, scopes)),
   };
 }
 

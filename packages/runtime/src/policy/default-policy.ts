@@ -1,7 +1,24 @@
 import type { Policy, PolicyDecision, PolicyFacts } from "@callgate/contract";
 
-/** What holds where no rule decides: reads are allowed, everything else asks (DESIGN P0). */
-export function defaultDecision({ tool, spec }: Pick<PolicyFacts, "tool" | "spec">): PolicyDecision {
+/**
+ * What asks whatever the rules allow: who has read private data and content of strangers may be doing what those strangers
+ * want, so that nothing goes out without a person. Each of the three alone is harmless.
+ */
+export const outflowRule = {
+  id: "default:outflow",
+  ask: { label: "external", taint: "private" },
+  when: { taint: "untrusted" },
+  reason: "Private data and untrusted content have both been read before this call, which sends something out",
+} as const;
+
+function isOutflow({ spec, taint }: Pick<PolicyFacts, "spec" | "taint">): boolean {
+  const { ask, when } = outflowRule;
+  return spec.labels.includes(ask.label) && taint.includes(ask.taint) && taint.includes(when.taint);
+}
+
+/** What holds where no rule decides: reads are allowed, everything else asks (DESIGN P0), and so does what may leak. */
+export function defaultDecision({ tool, spec, taint }: Pick<PolicyFacts, "tool" | "spec" | "taint">): PolicyDecision {
+  if (isOutflow({ spec, taint })) return { kind: "ask", ruleId: outflowRule.id, reason: outflowRule.reason };
   switch (spec.effect) {
     case "read":
       return { kind: "allow", ruleId: "default:read" };

@@ -3,6 +3,7 @@ import type { CallError, JournalEntry, RunResult } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
+import { callOfRun } from "./call-of-run.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -104,10 +105,10 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
   if (performed.clear === undefined) return "its arguments are not kept any more";
   if (before?.effectStatus === "unknown") return undoingInDoubt;
   const output = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
-  const { seams, view, principal, runId, lease, lane, taskId, limits } = scope;
+  const { seams, runId } = scope;
   const undoSeq = undoSeqFrom + seq;
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };
-  const answer = await seams.broker.perform({ catalog: view.catalog, tool, args: performed.clear, principal, runId, lease, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, lane, taskId, signal, limits, undo: { seq, output }, ...past });
+  const answer = await seams.broker.perform({ ...callOfRun(scope), tool, args: performed.clear, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, signal, undo: { seq, output }, ...past });
   return whyNot(answer, runId);
 }
 

@@ -3,9 +3,11 @@ import type { CallError, CallOutcome, CallResult, Lane, OutcomeKind, Principal, 
 import type { PerformedCall } from "../broker/call.ts";
 import { digestOf } from "../lib/digest.ts";
 import { newRunId } from "../lib/new-id.ts";
+import { taintScopes } from "../provenance/taint-scopes.ts";
 import { cutError } from "../result/cut-channels.ts";
 import { shapeValue } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
+import { callOfRun } from "./call-of-run.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { performAlive } from "./perform-alive.ts";
 import { createKeptValues } from "./kept-values.ts";
@@ -25,6 +27,7 @@ export interface DirectCallRequest {
   readonly limits: RunLimits;
   readonly budgetTokens: number;
   readonly taskId: string | undefined;
+  readonly conversation: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -60,24 +63,23 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
   return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts, ...(performed.cost === undefined ? {} : { cost: performed.cost }) };
 }
 
-function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, budgetTokens }: DirectCallRequest): RunScope {
+function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, conversation, budgetTokens }: DirectCallRequest): RunScope {
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const lease = firstLease(runId);
   const log = createRunLog(seams, lease, { degraded: (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }) });
-  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), budgetTokens };
+  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), ...(conversation === undefined ? {} : { conversation }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, taint: seams.taints.of(principal.tenant, taintScopes(start), true), log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 type Performed = PerformedCall & { readonly argsJson: string };
 
 async function perform(scope: RunScope, { tool, args, signal }: DirectCallRequest, callId: string): Promise<Performed> {
-  const { view, principal, runId, lease, lane, taskId, limits } = scope;
   try {
     const wire = encodeValue(args ?? {});
-    const performed = await performAlive(scope, { catalog: view.catalog, tool, args: wire, principal, runId, lease, callId, seq: 0, occurrence: 0, lane, taskId, signal, limits });
+    const performed = await performAlive(scope, { ...callOfRun(scope), tool, args: wire, callId, seq: 0, occurrence: 0, signal });
     return { ...performed, argsJson: wire.json };
   } catch (fault) {
     if (!(fault instanceof ValueError)) throw fault;

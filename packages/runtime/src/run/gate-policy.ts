@@ -21,10 +21,10 @@ export interface GatePolicyOptions {
 export function createGatePolicy({ policy, keeper, drivers, principal, seams }: GatePolicyOptions): GatePolicy & { /** What people should know. */ problems(): readonly string[] } {
   const { inspection, version } = policy;
   const found = new WeakMap<Catalog, readonly PolicyFinding[]>();
-  const explain: GatePolicy["explain"] = (tool, args, { principal: asker = principal, lane = "execute", callsBefore = 0, atMs = seams.clock.now() } = {}) => {
+  const explain: GatePolicy["explain"] = (tool, args, { principal: asker = principal, lane = "execute", callsBefore = 0, taint = [], atMs = seams.clock.now() } = {}) => {
     const known = keeper.current.resolve(tool);
     if (known === undefined) return undefined;
-    return inspection.explain({ principal: asker, tool, namespace: known.namespace, spec: known.tool, args, lane, runId: "", callsBefore, atMs });
+    return inspection.explain({ principal: asker, tool, namespace: known.namespace, spec: known.tool, args, lane, runId: "", callsBefore, taint, atMs });
   };
 
   function findings(): readonly PolicyFinding[] {
@@ -69,6 +69,6 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
 }
 
 /** Undefined where the arguments are gone, or the tool is. */
-function explainAgain({ tool, principal, lane, seq, atMs, args }: DecidedCall, explain: GatePolicy["explain"]): PolicyExplanation | undefined {
-  return args === undefined ? undefined : explain(tool, args.value, { principal, lane, callsBefore: seq, atMs });
+function explainAgain({ tool, principal, lane, seq, taint, atMs, args }: DecidedCall, explain: GatePolicy["explain"]): PolicyExplanation | undefined {
+  return args === undefined ? undefined : explain(tool, args.value, { principal, lane, callsBefore: seq, taint, atMs });
 }

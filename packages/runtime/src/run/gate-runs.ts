@@ -5,6 +5,7 @@ import { assertOutput } from "./assert-output.ts";
 import { runOf, seqOf } from "./call-ids.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { GateDurable } from "./gate-durable.ts";
+import { lineageOf } from "./lineage.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { settledEntries } from "./settled-entries.ts";
@@ -29,12 +30,7 @@ export function createGateRuns({ seams, durable, principal, viewFor, replay }: G
   const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
 
   return {
-    list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
-    async show(runId, options = {}) {
-      const asker = options.principal ?? principal;
-      const run = await find(runId, asker);
-      return run === undefined ? undefined : { run, entries: await journal.readEntries(asker.tenant, runId) };
-    },
+    ...reading({ journal, principal }, { find, must }),
     async replay(runId, options = {}) {
       const asker = options.principal ?? principal;
       return await replay(await must(runId, asker), asker, options.signal);
@@ -104,6 +100,22 @@ async function settlePruned(journal: Journal, { tenant, user }: Principal, { cal
   const known = await journal.settleEffect({ tenant, user, callId }, happened ? "done" : "none");
   if (known === undefined) throw notFound(runOf(callId), { tenant, user });
   if (known !== "unknown") throw notInDoubt(callId, known);
+}
+
+/** What only looks at the record. */
+function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: ReturnType<typeof createFinder>): Pick<Gate["runs"], "list" | "show" | "lineage"> {
+  return {
+    list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
+    async show(runId, options = {}) {
+      const asker = options.principal ?? principal;
+      const run = await find(runId, asker);
+      return run === undefined ? undefined : { run, entries: await journal.readEntries(asker.tenant, runId) };
+    },
+    async lineage(runId, options = {}) {
+      const asker = options.principal ?? principal;
+      return lineageOf(await must(runId, asker), await journal.readEntries(asker.tenant, runId, { clear: true }));
+    },
+  };
 }
 
 function createFinder(journal: Journal) {

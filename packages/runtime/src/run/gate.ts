@@ -16,6 +16,8 @@ import { minBudgetTokens } from "../result/shape-run.ts";
 import { createLazyTokenCounter } from "../result/token-counter.ts";
 import { createEventHub } from "../telemetry/event-hub.ts";
 import type { EventHub } from "../telemetry/event-hub.ts";
+import { createTaintKeeper } from "../provenance/taint-keeper.ts";
+import { conversationScopes } from "../provenance/taint-scopes.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { createCatalogViews } from "./catalog-view.ts";
@@ -100,7 +102,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
   const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
-    broker, reviews, journal, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
+    broker, reviews, journal, taints: createTaintKeeper(journal), journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),
     observe(runId, observer) {
       observers.set(runId, observer);
@@ -119,7 +121,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     check,
     drivers: options.drivers,
     earlier: createEarlierPrograms(),
-    reader: (principal) => (handle, part) => reader.read(handle, part, { principal, budget: undefined }),
+    reader: ({ principal, taint }) => (handle, part) => reader.read(handle, part, { principal, taint, budget: undefined }),
   });
   return { seams, check, reader, runner, limits, callLimits };
 }
@@ -170,8 +172,7 @@ function composeGate(composition: Composition): Gate {
     call: (tool, args, call = {}) => during(call.signal, async (signal) => callDirectly(seams, { tool, args, ...(await requests.forCall(tool, call, signal)) })),
     async read(handle, read = {}) {
       if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
-      const tokens = budgetOf(read.budgetTokens, options.defaults);
-      return await reader.read(handle, partOf(read), { principal: read.principal ?? defaultPrincipal, budget: { tokens, counter: await seams.tokenCounter() } });
+      return await reader.read(handle, partOf(read), await readerOf(composition, read, defaultPrincipal));
     },
     policy,
     audit: createGateAudit(seams.journal, defaultPrincipal),
@@ -195,6 +196,13 @@ function composeGate(composition: Composition): Gate {
       return closed;
     },
   };
+}
+
+/** Who reads a result, how much of it, and into whose context it goes. */
+async function readerOf({ options, seams }: Composition, { budgetTokens, conversation, principal: asker }: ReadOptions, defaultPrincipal: Principal): Promise<Parameters<ResultReader["read"]>[2]> {
+  const principal = asker ?? defaultPrincipal;
+  const taint = seams.taints.of(principal.tenant, conversationScopes(principal, conversationOf(conversation)), true);
+  return { principal, taint, budget: { tokens: budgetOf(budgetTokens, options.defaults), counter: await seams.tokenCounter() } };
 }
 
 /** What callers can see of the tools. */
@@ -269,6 +277,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         notices: bounded.lowered,
         budgetTokens: budgetOf(run.budgetTokens, options.defaults),
         taskId: run.taskId ?? principal.task,
+        conversation: conversationOf(run.conversation),
         seed: seedOf(run.seed, seams),
         startedMs: seams.clock.monotonic(),
         recorded: true,
@@ -281,7 +290,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
       const principal = call.principal ?? defaultPrincipal;
       const isAway = catalog.viewFor(principal).unavailable.some(({ namespace }) => tool.startsWith(`${namespace}.`));
       if (isAway) await inTime(() => keeper.retry(), seams.clock, signal);
-      return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task };
+      return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task, conversation: conversationOf(call.conversation) };
     },
   };
 }
@@ -291,6 +300,13 @@ function seedOf(seed: string | undefined, { random }: RunSeams): string {
   if (!/^[0-9a-f]{32}$/i.test(seed)) throw new CallgateError("USAGE", "A seed is 32 hex digits");
   return seed.toLowerCase();
 }
+
+function conversationOf(conversation: string | undefined): string | undefined {
+  if (conversation === undefined || (conversation.length > 0 && conversation.length <= maxConversationChars && conversation.isWellFormed() && !conversation.includes("\0"))) return conversation;
+  throw new CallgateError("USAGE", `A conversation's name is a text of 1 to ${maxConversationChars} characters that is Unicode without a NUL`);
+}
+
+const maxConversationChars = 256;
 
 function waitOf(asked: number | undefined, { suspendAfterMs }: RunSeams): number {
   const wait = asked ?? suspendAfterMs;

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
 import { isParked } from "../broker/is-ended.ts";
+import { callOfRun } from "./call-of-run.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -51,9 +52,9 @@ interface Reading {
 }
 
 async function readOne(scope: RunScope, { issued, args, before, signal }: Reading): Promise<RecordedValue> {
-  const { seams, view, principal, runId, lease, lane, taskId, limits, log, notices } = scope;
+  const { seams, runId, log, notices } = scope;
   const { tool, callId, seq, occurrence } = issued;
-  const answer = await seams.broker.perform({ catalog: view.catalog, tool, args, principal, runId, lease, callId, seq, occurrence: occurrence ?? 0, lane, taskId, signal, limits, reread: true, past: { issued: true, begun: true, resolved: 0 } });
+  const answer = await seams.broker.perform({ ...callOfRun(scope), tool, args, callId, seq, occurrence: occurrence ?? 0, signal, reread: true, past: { issued: true, begun: true, resolved: 0 } });
   if (isParked(answer)) throw notReadable(runId, { tool, seq }, "it asks a person now");
   if (answer.outcome.kind !== "ok" || answer.wire === undefined) throw notReadable(runId, { tool, seq }, answer.outcome.kind === "ok" ? "it gave nothing" : answer.outcome.error.message);
   const { digest } = seams.redactor.record(answer.outcome.value, answer.wire, []);

@@ -35,7 +35,7 @@ export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams
   const parsed = await tool.validateInput(whole);
   if (parsed.kind !== "ok") return { kind: "invalid", why: `The arguments do not fit the schema of ${name}: ${listIssues(parsed.issues)}. Nothing was answered` };
   const callsBefore = issuedCallOf(found)?.seq ?? 0;
-  const decision = policy.decide({ principal, tool: name, namespace: tool.namespace, spec: tool.tool, args: parsed.value, lane: run.lane, runId: run.runId, callsBefore, atMs: now() });
+  const decision = policy.decide({ principal, tool: name, namespace: tool.namespace, spec: tool.tool, args: parsed.value, lane: run.lane, runId: run.runId, callsBefore, taint: (question.taint ?? []).map(({ label }) => label), atMs: now() });
   if (decision.kind === "deny") return { kind: "denied", why: `policy denies ${name} with these arguments: ${decision.reason} (rule ${decision.ruleId})` };
   return { kind: "edit", args: redactor.record(whole, wire, sensitive) };
 }

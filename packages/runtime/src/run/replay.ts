@@ -67,7 +67,7 @@ function openReplay(seams: RunSeams, recorded: RecordedRun, view: CatalogView): 
   const start: RunStart = { runId, kind: "replay", principal, startedAtMs, lane: run.lane, language: run.language, programText: run.programText, programDigest: run.programDigest, seed: run.seed, limits: run.limits, driver: run.driver, interfaces: run.interfaces, policyVersion: run.policyVersion, replayOf: run.runId };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "replay" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, log, notices, sensitive: new Set(sensitiveIn(recorded, view)), signals: { heard: () => undefined }, fence: createFence() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, taint: seams.taints.of(principal.tenant, [], true), log, notices, sensitive: new Set(sensitiveIn(recorded, view)), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 interface Played extends Pick<Executed, "end" | "value" | "output"> {

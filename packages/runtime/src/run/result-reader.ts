@@ -1,13 +1,14 @@
 import { decodeValue } from "@callgate/contract";
 import type { Blobs, Journal, Principal, ReadResult } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import type { RunTaint } from "../provenance/taint-keeper.ts";
 import { parseHandle } from "../result/handle.ts";
 import { failure, readPart } from "../result/read-part.ts";
 import type { PartBudget, PartOptions } from "../result/read-part.ts";
 
 /** Reads kept results. A handle is good for the tenant and user whose run made it, and for nobody else. */
 export interface ResultReader {
-  read(handle: string, options: PartOptions, asker: { readonly principal: Principal; readonly budget: PartBudget | undefined }): Promise<ReadResult>;
+  read(handle: string, options: PartOptions, asker: { readonly principal: Principal; readonly budget: PartBudget | undefined; /** Hears of the labels that the result brings along. */ readonly taint: RunTaint }): Promise<ReadResult>;
 }
 
 /** Decoded values kept between reads, by characters of their JSON: paging through a large result parses it once. */
@@ -17,7 +18,7 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
   const decoded = new LRUCache<string, { readonly value: unknown; readonly chars: number }>({ maxSize: maxKeptChars, maxEntrySize: maxKeptChars, sizeCalculation: ({ chars }) => chars + 1 });
 
   return {
-    async read(handle, options, { principal, budget }) {
+    async read(handle, options, { principal, budget, taint }) {
       const named = parseHandle(handle);
       if (named === undefined) return failure("HANDLE_NOT_FOUND", `"${String(handle).slice(0, 100)}" is no result handle; one looks like result://run_.../1`);
       const { tenant, user } = principal;
@@ -25,6 +26,7 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
       // Another's handle and one that never was are not told apart.
       const entry = run?.principal.user === user ? await journal.readResult(tenant, named.runId, named.number) : undefined;
       if (entry === undefined) return failure("HANDLE_NOT_FOUND", `There is no result ${handle} for you. It may have been removed since; run the program again`);
+      await taint.add(await journal.readTaint(tenant, [{ kind: "run", user: "", id: named.runId }]));
       if (entry.artifact !== undefined) {
         const bytes = await blobs.get(tenant, entry.artifact.digest);
         if (bytes === undefined) return failure("HANDLE_NOT_FOUND", `The file ${entry.artifact.name} was removed from the store`);

@@ -11,6 +11,7 @@ export interface RunRequest {
   readonly limits: RunLimits;
   readonly budgetTokens: number;
   readonly taskId: string | undefined;
+  readonly conversation: string | undefined;
   /** 32 hex digits. */
   readonly seed: string;
   readonly signal: AbortSignal;

@@ -2,6 +2,7 @@ import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, Program
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
+import type { RunTaint, TaintKeeper } from "../provenance/taint-keeper.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { JournalHealth } from "./journal-health.ts";
@@ -14,6 +15,7 @@ export interface RunSeams {
   /** Questions about programs, which are asked before they run. */
   readonly reviews: Approvals;
   readonly journal: Journal;
+  readonly taints: TaintKeeper;
   readonly journalHealth: JournalHealth;
   readonly blobs: Blobs;
   readonly policy: Policy;
@@ -46,6 +48,8 @@ export interface RunScope {
   readonly lane: Lane;
   readonly taskId: string | undefined;
   readonly limits: RunLimits;
+  /** Labels that have reached it and what it is part of. */
+  readonly taint: RunTaint;
   readonly log: RunLog;
   /** Things worth saying that are no error. Added to while the run goes on. */
   readonly notices: Notices;

@@ -1,7 +1,8 @@
 import { CallgateError } from "@callgate/contract";
-import type { CheckReport, Clock, GuestJob, PolicyDecision, Principal, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import type { CheckReport, Clock, GuestJob, PolicyDecision, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
+import { taintScopes } from "../provenance/taint-scopes.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import type { EarlierPrograms } from "./earlier-programs.ts";
 import { canCompensate, compensate } from "./compensate.ts";
@@ -42,7 +43,7 @@ export interface RunnerOptions {
   readonly check: ProgramCheck;
   readonly drivers: readonly SandboxDriver[];
   readonly earlier: EarlierPrograms;
-  readonly reader: (principal: Principal) => BuiltinReader;
+  readonly reader: (scope: Pick<RunScope, "principal" | "taint">) => BuiltinReader;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -122,7 +123,7 @@ async function carryOut({ reader, earlier, seams }: RunnerOptions, scope: RunSco
   const { suspendAfterMs, leave, onOutput } = request;
   return await seams.live.during(scope, async () => {
     try {
-      const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(request.principal), suspendAfterMs, ...(onOutput === undefined ? {} : { onOutput }), ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
+      const executed = await execute(scope, { driver, job, signal: request.signal, reader: reader(scope), suspendAfterMs, ...(onOutput === undefined ? {} : { onOutput }), ...(leave === undefined ? {} : { leave }), ...(resumed === undefined ? {} : { resumed }) });
       const block = await request.session?.outcome();
       if (block?.stateKept === false) scope.notices.add(block.loss?.message ?? "The state of the session is gone");
       const compensation = await undoIfFailed(scope, request, executed);
@@ -167,6 +168,7 @@ function newScope(seams: RunSeams, request: RunRequest): RunScope {
 /** What is known of a run that is driven under this lease. */
 export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAtMs }: Pick<RunScope, "lease" | "startedAtMs">): RunScope {
   const { view, principal, lane, taskId, limits } = request;
+  const scopes = taintScopes({ ...request, runId: lease.runId, session: request.session?.place });
   const notices = createNotices([...request.notices, ...takeUntold(seams.journalHealth)]);
   const fence = createFence();
   const log = createRunLog(seams, lease, {
@@ -178,7 +180,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
@@ -199,6 +201,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     interfaces: {},
     policyVersion: seams.policy.version,
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
+    ...(request.conversation === undefined ? {} : { conversation: request.conversation }),
     budgetTokens: request.budgetTokens,
     onFailure: request.onFailure,
     ...(request.session === undefined ? {} : { session: request.session.place }),
@@ -247,7 +250,7 @@ async function failCheck(scope: RunScope, request: RunRequest, fault: unknown): 
 
 /** What a run asked for, as its record tells it. */
 export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }: Pick<RunRequest, "view" | "budgetTokens" | "signal"> & { readonly clock: Clock }): RunRequest {
-  const { programText, principal, language, lane, limits, taskId, seed, startedAtMs, onFailure } = run;
+  const { programText, principal, language, lane, limits, taskId, conversation, seed, startedAtMs, onFailure } = run;
   return {
     program: programText ?? "",
     view,
@@ -257,6 +260,7 @@ export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }
     limits,
     budgetTokens: run.budgetTokens ?? budgetTokens,
     taskId,
+    conversation,
     seed,
     signal,
     notices: [],

@@ -4,6 +4,7 @@ import { inputPointers } from "../broker/pointers.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
+import { lineageOf } from "./lineage.ts";
 
 export interface ShownApprovalSeams {
   readonly redactor: Redactor;
@@ -51,5 +52,6 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   // Only its tool knows what of them is sensitive.
   if (tool === undefined) return { ...head, isIntact: digestOfWire(clear) === question.argsDigest };
   const sensitive = inputPointers(tool);
-  return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, sensitive), ...described };
+  const origins = lineageOf(run, found.entries).calls.find(({ callId }) => callId === question.callId)?.args;
+  return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, sensitive), ...(origins === undefined ? {} : { origins }), ...described };
 }

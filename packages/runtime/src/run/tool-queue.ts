@@ -5,6 +5,7 @@ import type { ParkedCall } from "../broker/call-past.ts";
 import { withoutValues } from "../broker/sensitive-values.ts";
 import { createCallLedger } from "./call-ledger.ts";
 import type { CallLedger } from "./call-ledger.ts";
+import { callOfRun } from "./call-of-run.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import type { RunScope } from "./run-scope.ts";
 import { createTokenMeter } from "./token-meter.ts";
@@ -193,13 +194,14 @@ interface Performer {
 }
 
 /** Reads and writes are aborted apart: nobody waits for a floating read, but a floating write comes to its end. */
-function createPerformer({ seams, view, log, principal, runId, lease, lane, taskId, limits }: RunScope): Performer {
+function createPerformer(scope: RunScope): Performer {
+  const { seams, log } = scope;
   const reads = new AbortController();
   const writes = new AbortController();
   return {
     call({ callId, seq, tool, effect, occurrence, past }, args) {
       const { signal } = effect === "read" ? reads : writes;
-      return seams.broker.perform({ gather: log.gather, catalog: view.catalog, tool, args, principal, runId, lease, callId, seq, occurrence, lane, taskId, signal, limits, ...(past === undefined ? {} : { past }) });
+      return seams.broker.perform({ ...callOfRun(scope), gather: log.gather, tool, args, callId, seq, occurrence, signal, ...(past === undefined ? {} : { past }) });
     },
     abort(how) {
       reads.abort(new DOMException("The run has ended", "AbortError"));

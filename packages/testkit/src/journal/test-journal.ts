@@ -9,6 +9,7 @@ import { startJournalProcess } from "./journal-process.ts";
 import type { JournalProcess, JournalScenario } from "./journal-process.ts";
 import type { JournalStore } from "./journal-store.ts";
 import { alice, BLOB_CHARS, bob, ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun, withoutClear } from "./journal-samples.ts";
+import { taintSuite } from "./taint-suite.ts";
 import { eraseSuite, pruneSuite } from "./keeping-suite.ts";
 
 /**
@@ -49,6 +50,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     endedSuite({ setUp, openAgain });
     effectSuite({ setUp, openAgain });
     budgetSuite({ setUp, openAgain });
+    taintSuite({ setUp, openAgain });
     chainSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);

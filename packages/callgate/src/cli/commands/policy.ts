@@ -74,17 +74,18 @@ export interface ExplainPolicyOptions {
   readonly args: string | undefined;
   readonly lane?: string;
   readonly agent?: string;
+  readonly taint?: readonly string[];
 }
 
 /** `callgate policy explain TOOL [JSON]`, or RUN.NUMBER. 0 when it is allowed, 3 when it is not. */
-export async function explainPolicyCommand(subject: string, { args, lane, agent }: ExplainPolicyOptions, context: CommandContext): Promise<ExitCode> {
+export async function explainPolicyCommand(subject: string, { args, lane, agent, taint = [] }: ExplainPolicyOptions, context: CommandContext): Promise<ExitCode> {
   const isRecorded = /\.\d+$/.test(subject);
   const given = isRecorded ? undefined : parseArguments(await argumentText(args));
   const { config } = await context.configuration();
   const { user, tenant, role } = context.options;
   const principal = completePrincipal({ ...config.principal, ...Object.fromEntries(Object.entries({ user, tenant, agent, roles: role }).filter(([, value]) => value !== undefined)) });
   return await context.withGate(async (gate) => {
-    const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: gate.policy.explain(subject, given, { principal, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
+    const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: gate.policy.explain(subject, given, { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
     const { explanation } = found;
     if (explanation === undefined && !isRecorded) throw new CallgateError("USAGE", `There is no tool "${subject}"; nearest: ${gate.nearest(subject).join(", ") || "none"}`);
     const { terminal, options } = context;

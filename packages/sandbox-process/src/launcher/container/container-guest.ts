@@ -73,11 +73,10 @@ export function startContainerGuest(options: ContainerGuestOptions): LaunchedGue
     await client.call("POST", `/containers/${id}/start`);
     // Where it fails because the container has ended already, that is told by its end.
     if (made.pipes === undefined) carryFrames(client, id, channel).catch(end);
-    const local = findLocalContainer(pidOf(await client.call("GET", `/containers/${id}/json`)), id);
-    running = { id, local };
+    running = { id, local: findLocalContainer(pidOf(await client.call("GET", `/containers/${id}/json`)), id) };
     const ended = untilEnded(options, running);
     if (isKilled) end();
-    else if (local === undefined) watchStats(client, id, (use) => (seen = use)).catch(() => undefined);
+    else if (running.local === undefined) watchStats(client, id, (use) => (seen = use)).catch(() => undefined);
     await ended;
     finish(await exitOf(client, id, lastWord));
   }
@@ -202,7 +201,7 @@ function pidOf(inspected: unknown): number {
 /** How an ended container ended, by its engine's word and its own last one. */
 async function exitOf(client: EngineClient, id: string, lastWord: Promise<string>): Promise<GuestExit> {
   const { ExitCode: code = 0, OOMKilled: isOutOfMemory = false, Error: failure = "" } = ((await client.call("GET", `/containers/${id}/json`)) as Inspected).State ?? {};
-  const said = await Promise.race([lastWord, new Promise<string>((late) => setTimeout(late, drainMs, ""))]);
+  const said = await Promise.race([lastWord, setTimeout(drainMs, "")]);
   return { ...exitOfCode(code), outOfMemory: isOutOfMemory || said === "memory", ...(failure === "" ? {} : { failure }) };
 }
 

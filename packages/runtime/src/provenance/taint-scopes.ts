@@ -1,0 +1,24 @@
+import type { Principal, RunStart, TaintScope } from "@callgate/contract";
+
+/** Where labels gather of what a conversation reads beside its runs. */
+export function conversationScopes({ user }: Principal, conversation: string | undefined): readonly TaintScope[] {
+  return conversation === undefined ? [] : [{ kind: "conversation", user, id: conversation }];
+}
+
+/** What a run is part of. */
+interface Part extends Pick<RunStart, "runId" | "principal"> {
+  readonly taskId?: string | undefined;
+  readonly conversation?: string | undefined;
+  readonly session?: RunStart["session"] | undefined;
+}
+
+/** Where the labels of a run gather, itself first. */
+export function taintScopes({ runId, principal, taskId, conversation, session }: Part): readonly TaintScope[] {
+  const { user } = principal;
+  return [
+    { kind: "run", user: "", id: runId },
+    ...(taskId === undefined ? [] : [{ kind: "task", user, id: taskId } as const]),
+    ...conversationScopes(principal, conversation),
+    ...(session === undefined ? [] : [{ kind: "session", user, id: `${session.sessionId}/${session.generation}` } as const]),
+  ];
+}
