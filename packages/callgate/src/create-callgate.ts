@@ -2,6 +2,7 @@ import type { Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@c
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
+import { configuredSecrets } from "./configured-secrets.ts";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
@@ -80,6 +81,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const sandboxes = await sandboxDrivers(options.sandbox ?? {}, { folder, isLongLived: options.warm ?? false, ownPlaces, ...(remote === undefined ? {} : { remote: remote.launcher }) });
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   opened.push(journal);
+  const secretsOf = configuredSecrets(options.secrets ?? {}, { folder, env: process.env });
   const redis = await openRedis(options.redis, { folder, env: process.env });
   if (redis !== undefined) opened.push(redis.rateStore);
   const answers = openAnswers(options.cache ?? {}, { stateFolder, clock, key, redis });
@@ -97,9 +99,10 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
     approvals: approvalRules(options.approvals, stateFolder),
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? [])], key: key.derive("redactor") }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor") }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
+    ...(secretsOf === undefined ? {} : { secrets: secretsOf.vault }),
     ...(answers === undefined ? {} : { answers }),
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,

@@ -11,6 +11,7 @@ export const callErrorCodes = {
   DENIED: "Policy or a person refused the call; it did not happen and must not be retried",
   APPROVAL_UNAVAILABLE: "The call needs a person's approval and nobody can answer here; it did not happen",
   TOOL_FAILED: "The tool threw an error without a code",
+  SECRET_REFUSED: "The arguments name a secret that this tool may not be given",
   TOOL_TIMEOUT: "The tool did not answer within its deadline",
   CANCELLED: "The call was cancelled before it ended",
   INTERCEPTOR_FAILED: "A stage of the host's own failed on the outcome of the call; the message says what is known of its effect",

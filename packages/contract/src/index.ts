@@ -139,6 +139,7 @@ export type {
   RunSurroundings,
 } from "./policy.ts";
 export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
+export type { SecretVault } from "./secret-vault.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
 export type { Redactor } from "./redactor.ts";

@@ -61,6 +61,8 @@ export interface ToolSpec {
   /** What the caller must hold, as words a policy understands. */
   readonly permissions: readonly string[];
   readonly labels: readonly Label[];
+  /** Names of secrets that it may be given as `secret://NAME`: the host's word, not the tool's. */
+  readonly secrets?: readonly string[];
   readonly version: string;
   /** Why not to use it, and what to use instead. */
   readonly deprecated?: string;

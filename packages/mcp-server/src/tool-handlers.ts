@@ -83,6 +83,7 @@ function fullText({ name, signature, spec }: ToolView): string {
     spec.description,
     ...(spec.whenToUse === undefined ? [] : [`When to use: ${spec.whenToUse}`]),
     signature,
+    ...(spec.secrets === undefined ? [] : [`may be given ${spec.secrets.map((name) => `"secret://${name}"`).join(", ")} as the whole of a text: it gets the value`]),
     ...spec.errors.map((error) => `fails with ${error.code}: ${error.description}`),
     ...spec.examples.map((example) => `example: ${JSON.stringify(example.input)}${example.description === undefined ? "" : ` // ${example.description}`}`),
   ].join("\n");
@@ -96,6 +97,7 @@ function fullRecord({ name, signature, spec }: ToolView): JsonObject {
     ...(spec.whenToUse === undefined ? {} : { whenToUse: spec.whenToUse }),
     ...(spec.deprecated === undefined ? {} : { deprecated: spec.deprecated }),
     signature,
+    ...(spec.secrets === undefined ? {} : { secrets: spec.secrets.map((name) => `secret://${name}`) }),
     ...(spec.errors.length === 0 ? {} : { errors: spec.errors.map(({ code, description }) => ({ code, description })) }),
     ...(spec.examples.length === 0 ? {} : { examples: spec.examples.map(({ input }) => input) }),
   };

@@ -12,4 +12,5 @@ export { makePrivateFolder } from "./lib/make-private-folder.ts";
 export { createMasterKey, openMasterKey } from "./secrets/master-key.ts";
 export type { MasterKey } from "./secrets/master-key.ts";
 export { createRedactor } from "./secrets/redactor.ts";
+export { createSecretVault } from "./secrets/secret-vault.ts";
 export type { RedactorOptions } from "./secrets/redactor.ts";

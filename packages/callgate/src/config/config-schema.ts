@@ -255,6 +255,10 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe("Answers that serve later calls"),
+  secrets: z
+    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is of letters, digits, - and _"), z.strictObject({ from: z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:STRIPE_KEY: a secret does not belong into this file"), tools: z.array(z.string().min(1)).min(1).describe("Which tools may be given it: names and globs, such as billing.*") }))
+    .optional()
+    .describe('What programs can pass to tools and not read: { "stripe": { "from": "env:STRIPE_KEY", "tools": ["billing.*"] } } is written "secret://stripe" in a program. See docs/guide/secrets.md'),
   redis: z
     .string()
     .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")

@@ -29,6 +29,7 @@ import { precheck } from "./precheck.ts";
 import { recover, recoverBlind } from "./recover.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
+import { refuseSecrets } from "./secret-arguments.ts";
 import { createToolSlots } from "./tool-slots.ts";
 import type { ToolSlots } from "./tool-slots.ts";
 import { validateInput } from "./validate-input.ts";
@@ -201,6 +202,9 @@ async function passDecided(call: ReadyCall, journey: Journey, { decision: known,
   const word = known ?? authorise(call);
   const decision = decide(call, word.kind === "allow" && before?.kind === "ask" ? before : word, memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
+
+  const withheld = refuseSecrets(call);
+  if (withheld !== undefined) return withheld;
 
   const limited = limit(call);
   const over = limited === undefined ? undefined : await limited;

@@ -13,7 +13,8 @@ import type {
   Journal,
   JournalEntry,
   JsonObject,
-  Label, Lane,
+  Label,
+  Lane,
   ParseResult,
   Policy,
   Principal,
@@ -24,7 +25,7 @@ import type {
   Source,
   Tool,
   UnavailableNamespace,
-  WireValue,
+  WireValue, SecretVault,
 } from "@callgate/contract";
 import type { Stop } from "../lib/stop.ts";
 import type { CallLimits } from "../limits/call-limits.ts";
@@ -85,6 +86,8 @@ export interface BrokerSeams {
   readonly limits?: CallLimits | undefined;
   /** What other processes were answered. Default: nothing. */
   readonly answers?: SharedAnswers | undefined;
+  /** What programs can pass and not read. Default: nothing. */
+  readonly secrets?: SecretVault | undefined;
   /** The host's own stages. Default: none. */
   readonly interceptors?: Interceptors | undefined;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */

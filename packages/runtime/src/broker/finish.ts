@@ -1,4 +1,4 @@
-import { encodeValue, SourceReturn } from "@callgate/contract";
+import { decodeValue, encodeValue, SourceReturn } from "@callgate/contract";
 import type { CallError, JournalEntry, RecordedValue, WireValue } from "@callgate/contract";
 import type { CallScope, Ended, Known, PerformedCall } from "./call.ts";
 import { costOf } from "./call-cost.ts";
@@ -6,6 +6,7 @@ import { withEffect } from "./ended.ts";
 import { journalRefusal } from "./journal-refusal.ts";
 import { settleBudgets } from "./limit.ts";
 import type { LateEnd } from "./perform.ts";
+import { concealSecrets } from "./secret-arguments.ts";
 import { sensitiveValues, withoutValues } from "./sensitive-values.ts";
 import { readThrown } from "./thrown.ts";
 
@@ -154,7 +155,10 @@ export async function recordLate(scope: CallScope, known: Known, late: LateEnd):
 function lateValue(scope: CallScope, known: Known, value: unknown): { readonly result?: RecordedValue } {
   try {
     const bare = SourceReturn.is(value) ? value.value : value;
-    return recordedValue(scope, known, { value: bare, wire: encodeValue(bare) });
+    const encoded = encodeValue(bare);
+    const wire = concealSecrets(scope, encoded);
+    if (wire === undefined) return {};
+    return recordedValue(scope, known, { value: wire === encoded ? bare : decodeValue(wire), wire });
   } catch {
     return {};
   }

@@ -9,6 +9,7 @@ import type { Ended, ReadyCall } from "./call.ts";
 import { ended, inDoubtStill, withEffect } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
 import { circuitOpen, mayTryAgain } from "./limit.ts";
+import { takeArguments } from "./secret-arguments.ts";
 import { storeArtifact } from "./store-artifact.ts";
 import { readThrown } from "./thrown.ts";
 import type { Thrown } from "./thrown.ts";
@@ -108,13 +109,14 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
 
 /** The tool's code: to do it or, for a call that undoes another, to undo it. */
 function reach(call: ReadyCall, context: ToolContext): Promise<unknown> {
-  const { tool, args, request } = call;
-  return request.undo === undefined ? tool.source.call(tool.tool.name, args.take(), context) : undo(call, request.undo.output, context);
+  const { tool, request } = call;
+  return request.undo === undefined ? tool.source.call(tool.tool.name, takeArguments(call), context) : undo(call, request.undo.output, context);
 }
 
-async function undo({ tool, args }: ReadyCall, output: unknown, context: ToolContext): Promise<undefined> {
+async function undo(call: ReadyCall, output: unknown, context: ToolContext): Promise<undefined> {
+  const { tool } = call;
   if (tool.tool.compensate === undefined) throw new ToolError({ code: "TOOL_FAILED", message: `${tool.name} declares no way to undo it`, notApplied: true });
-  await tool.tool.compensate(args.take(), output, context);
+  await tool.tool.compensate(takeArguments(call), output, context);
   return undefined;
 }
 

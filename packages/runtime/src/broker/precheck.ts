@@ -1,6 +1,7 @@
 import { race } from "../lib/race.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended } from "./ended.ts";
+import { takeArguments } from "./secret-arguments.ts";
 import { readThrown } from "./thrown.ts";
 import { createToolContext } from "./tool-context.ts";
 import { cancelledBefore } from "./validate-input.ts";
@@ -13,7 +14,7 @@ export async function precheck(call: ReadyCall): Promise<Ended | undefined> {
   const { tool } = call.tool;
   if (tool.precheck === undefined) return undefined;
   const hook = tool.precheck.bind(tool);
-  const checked = await race(async (inner) => { await hook(call.args.take(), createToolContext(call, { inner, store: undefined })); }, { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
+  const checked = await race(async (inner) => { await hook(takeArguments(call), createToolContext(call, { inner, store: undefined })); }, { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   switch (checked.kind) {
     case "value":
       return undefined;

@@ -6,6 +6,7 @@ import type { CallScope, Ended, Known, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
 import { ended, withEffect } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
+import { takeArguments } from "./secret-arguments.ts";
 import { createToolContext } from "./tool-context.ts";
 import { okOutcome, validateOutput } from "./validate-output.ts";
 
@@ -80,7 +81,7 @@ export async function reconcile(call: ReadyCall): Promise<{ readonly kind: "happ
   const { tool } = call.tool;
   if (tool.reconcile === undefined || call.request.undo !== undefined) return { kind: "unknown" };
   const hook = tool.reconcile.bind(tool);
-  const asked = await race(async (inner) => await hook(call.args.take(), createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
+  const asked = await race(async (inner) => await hook(takeArguments(call), createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   const answer: unknown = asked.kind === "value" ? asked.value : undefined;
   if (typeof answer !== "object" || answer === null) return { kind: "unknown" };
   const { kind, output } = answer as { readonly kind?: unknown; readonly output?: unknown };

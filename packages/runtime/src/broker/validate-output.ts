@@ -6,6 +6,7 @@ import { ended, withEffect } from "./ended.ts";
 import type { EndedInit } from "./ended.ts";
 import { judge } from "./judge.ts";
 import type { Performed } from "./perform.ts";
+import { concealSecrets } from "./secret-arguments.ts";
 import { readThrown } from "./thrown.ts";
 import { listIssues, placed } from "./validate-input.ts";
 
@@ -33,8 +34,11 @@ function conclude(call: ReadyCall, performed: Performed, parsed: Raced<ParseResu
   }
   const { value } = parsed.value;
   try {
-    const wire = encodeBounded(value, call.request.limits.callResultBytes);
-    return { kind: "ended", outcome: okOutcome(wire, performed.artifacts, effectStatus), wire, cached: false, attempts: performed.attempts, value };
+    const encoded = encodeBounded(value, call.request.limits.callResultBytes);
+    const wire = concealSecrets(call, encoded);
+    if (wire === undefined) return stop({ ...invalid, message: `The result of ${call.tool.name} holds a secret in a form that cannot be taken out of it, so nobody is given it` });
+    const concealed = wire === encoded ? value : decodeValue(wire);
+    return { kind: "ended", outcome: okOutcome(wire, performed.artifacts, effectStatus), wire, cached: false, attempts: performed.attempts, value: concealed };
   } catch (error) {
     if (!(error instanceof ValueError)) return stop({ ...invalid, message: `The result of ${call.tool.name} could not be read: ${readThrown(error, [], call.safe).message}` });
     if (error.code === "VALUE_UNSUPPORTED") return stop({ ...invalid, code: error.code, message: error.message, path: error.path });

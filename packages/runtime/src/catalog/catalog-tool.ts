@@ -39,14 +39,16 @@ export interface CatalogToolParts {
   readonly spec: ToolSpec;
   readonly effect: Effect;
   readonly labels: readonly Label[];
+  /** Names of secrets it may be given. */
+  readonly secrets: readonly string[];
   readonly namespace: string;
   readonly member: string;
 }
 
 const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
-export function createCatalogTool({ source, listed, spec, effect, labels, namespace, member }: CatalogToolParts): CatalogTool {
-  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...hooksOf(listed.tool) });
+export function createCatalogTool({ source, listed, spec, effect, labels, secrets, namespace, member }: CatalogToolParts): CatalogTool {
+  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
   const name = `${namespace}.${member}`;
   const input = createSchemaValidator(spec.input);
   const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, Label, NamespaceDeclaration, Source, SourceListing, SourceTool, ToolSpec, UnavailableNamespace } from "@callgate/contract";
+import type { Digest, Effect, Label, NamespaceDeclaration, SecretVault, Source, SourceListing, SourceTool, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
@@ -79,11 +79,11 @@ const maxKeptViews = 16;
  *
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
  */
-export function createCatalog(listings: readonly CatalogListing[]): Catalog {
+export function createCatalog(listings: readonly CatalogListing[], secretsFor: SecretVault["namesFor"] = () => []): Catalog {
   const parser = createSpecParser();
   const problems: string[] = [];
   const namespaces = namespacesOf(listings);
-  const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems }));
+  const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems, secretsFor }));
   return catalogOf(tools, namespaces, problems);
 }
 
@@ -108,6 +108,7 @@ interface Registration {
   readonly namespace: string;
   readonly parser: SpecParser;
   readonly problems: string[];
+  readonly secretsFor: SecretVault["namesFor"];
 }
 
 function registerSource(registration: Registration): CatalogTool[] {
@@ -123,7 +124,7 @@ function registerSource(registration: Registration): CatalogTool[] {
 }
 
 function registerTool(listed: SourceTool, registration: Registration): CatalogTool | undefined {
-  const { listing, namespace, parser, problems } = registration;
+  const { listing, namespace, parser, problems, secretsFor } = registration;
   const written: unknown = (listed.tool as { readonly name?: unknown } | null | undefined)?.name;
   const where = `${namespace}.${typeof written === "string" ? written : "(no name)"}`;
   const parsed = parser.parse(listed.tool);
@@ -134,7 +135,7 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
   problems.push(...parsed.warnings.map((warning) => `${where}: ${warning}`));
   const { spec } = parsed;
   const member = identifierOf(spec.name, "tool");
-  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), namespace, member });
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
 }
 
 /** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */

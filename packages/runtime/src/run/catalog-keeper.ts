@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Clock, GateEvent, SourceState } from "@callgate/contract";
+import type { Clock, GateEvent, SecretVault, SourceState } from "@callgate/contract";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { GateSource } from "./gate-options.ts";
@@ -30,6 +30,7 @@ export interface CatalogKeeperOptions {
   readonly sources: readonly GateSource[];
   readonly clock: Clock;
   readonly listTimeoutMs: number;
+  readonly secretsFor?: SecretVault["namesFor"] | undefined;
   readonly emit: (event: GateEvent) => void;
 }
 
@@ -43,14 +44,14 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, emit } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, emit } = options;
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
   const listed = sources.map((source): ListedSource => {
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, () => emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems }));
+  const snapshot = createSnapshot(listed, { renewed: () => emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems }), secretsFor });
   let isReady = false;
 
   const settled = new Set<ListedSource>();
@@ -107,12 +108,12 @@ interface Snapshot {
   rebuild(): void;
 }
 
-function createSnapshot(listed: readonly ListedSource[], renewed: () => void): Snapshot {
-  let current = createCatalog(listed.map(({ source }) => ({ ...source, listing: { tools: [], problems: [] } })));
+function createSnapshot(listed: readonly ListedSource[], { renewed, secretsFor }: { readonly renewed: () => void; readonly secretsFor: SecretVault["namesFor"] | undefined }): Snapshot {
+  let current = createCatalog(listed.map(({ source }) => ({ ...source, listing: { tools: [], problems: [] } })), secretsFor);
   let broken: string | undefined;
 
   function build(): void {
-    const next = createCatalog(listed.map(({ source, listing }) => ({ ...source, listing })));
+    const next = createCatalog(listed.map(({ source, listing }) => ({ ...source, listing })), secretsFor);
     broken = undefined;
     const isSame = next.digest === current.digest && next.problems.join() === current.problems.join();
     if (isSame) return;

@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SharedAnswers } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SecretVault, SharedAnswers } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -50,6 +50,8 @@ export interface GateOptions {
   readonly redactor: Redactor;
   /** Rate limits and what else holds calls (docs/guide/limits.md). The gate closes its store. Default: none. */
   readonly callLimits?: CallLimitOptions;
+  /** What programs can pass to tools and not read (docs/guide/secrets.md). Default: nothing. */
+  readonly secrets?: SecretVault;
   /** The host's own stages in the way of every call, in their order (docs/guide/interceptors.md). Default: none. */
   readonly interceptors?: readonly Interceptor[];
   /** Answers of tools that declare `cache`, kept between processes. The gate closes it. Default: this process's memory only. */

@@ -59,7 +59,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = await openingParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, emit: (event) => parts.seams.emit(event) });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event) });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
@@ -100,7 +100,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const rules = options.approvals ?? {};
   const reviews = createApprovals({ approver, clock, rules, newId: (prefix) => newId(prefix, random) });
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
-  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, taints: createTaintKeeper(journal), journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),

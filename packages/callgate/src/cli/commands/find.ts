@@ -66,6 +66,7 @@ function describe(tool: ToolView, { terminal }: CommandContext): string {
   const facts = [`effect ${spec.effect}`, `timeout ${spec.timeoutMs} ms`, `version ${spec.version}`, ...spec.tags];
   const lines = [bold(tool.name), visible(spec.description), "", tool.signature, dim(facts.join(" · "))];
   if (spec.deprecated !== undefined) lines.push(`deprecated: ${visible(spec.deprecated)}`);
+  if (spec.secrets !== undefined) lines.push(`may be given ${spec.secrets.map((name) => `secret://${name}`).join(", ")}`);
   for (const error of spec.errors) lines.push(`  ${error.code}: ${visible(error.description)}`);
   return `${lines.join("\n")}\n\n`;
 }

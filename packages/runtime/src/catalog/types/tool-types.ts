@@ -98,6 +98,7 @@ function toolDoc(spec: ToolSpec): string[] {
   if (spec.whenToUse !== undefined) lines.push(...clip(`When to use: ${spec.whenToUse}`, maxDescriptionChars).split("\n"));
   lines.push(`@effect ${spec.effect}`);
   if (spec.deprecated !== undefined) lines.push(`@deprecated ${oneLine(spec.deprecated)}`);
+  if (spec.secrets !== undefined) lines.push(`@secrets ${spec.secrets.map((name) => `"secret://${name}"`).join(", ")}: written as the whole of a text, the tool gets the value`);
   for (const error of spec.errors) lines.push(`@throws ${error.code}: ${oneLine(error.description)}${error.retryable === true ? " (retry can help)" : ""}`);
   const [example] = spec.examples;
   if (example !== undefined) lines.push(`@example ${oneLine(JSON.stringify(example.input))}`);
