@@ -19,6 +19,7 @@ const { role, folder, url, count } = JSON.parse(process.argv[2] ?? "{}") as Orde
 const masterKey = createMasterKey(Buffer.alloc(32, 2));
 const blobs = createFileBlobs({ folder: join(folder, "blobs") });
 const journal = url === undefined ? await createSqliteJournal({ path: join(folder, "journal.db"), blobs, masterKey, clock }) : await createPostgresJournal({ url, masterKey, clock });
+let heldId = "";
 const tools = [
   { name: "read", handler: (args: unknown) => args },
   {
@@ -26,7 +27,7 @@ const tools = [
     effect: "write" as const,
     handler: () => {
       // Its intent is on disk by now.
-      process.send?.({ kind: "held" });
+      process.send?.({ kind: "held", runId: heldId });
       return new Promise<never>(() => undefined);
     },
   },
@@ -66,6 +67,9 @@ async function resume(): Promise<void> {
 }
 
 if (role === "hold") {
+  gate.onEvent((event) => {
+    if (event.kind === "run-started") heldId = event.runId;
+  });
   await gate.run("await tools.t.read({ n: 1 }); await tools.t.hang({}); return 1;");
 } else {
   await (role === "suspend" ? suspend() : resume());
