@@ -22,6 +22,7 @@ export const callgateErrorCodes = {
   RUN_HELD: "Another process is undoing what the run did; nothing is undone twice",
   LEGAL_HOLD: "A legal hold covers the run: nothing of it is removed or erased until the hold is released",
   SIGNAL_REFUSED: "What was said to a run answers no question it has: unknown, expired or answered before",
+  SIGNAL_LIMIT: "A run was told as many things as one run takes (limit maxSignals); the event was not kept",
   NOT_APPROVER: "The command is for an approver, and no key of one was opened: a wrong passphrase, or no key here",
   REPLAY_UNAVAILABLE: "The run cannot be replayed: its recorded values are missing, erased or were never kept",
   MOUNT_REFUSED: "A mount would give programs of a sandbox what they must not have, or cannot be made; nothing was started with it",

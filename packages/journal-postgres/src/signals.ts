@@ -1,5 +1,5 @@
 import type { RunSignal, RunWait } from "@callgate/contract";
-import { isAnswered, keyLostError, notFoundError, sealedDigestOf, sealPayload, signalCells, signalName, signalPlace, splitSignal, stampText, storePayload, textColumn } from "@callgate/runtime/journal-parts";
+import { isAnsweredBy, isCounted, isOverLimit, keyLostError, notFoundError, sealedDigestOf, sealPayload, signalCells, signalLimitError, signalName, signalPlace, splitSignal, stampText, storePayload, textColumn } from "@callgate/runtime/journal-parts";
 import type { SignalName, Stamp } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
@@ -7,7 +7,7 @@ import type { RunWriteSeams } from "./run-writes.ts";
 
 /** What is said to runs. */
 export interface Signals {
-  /** Position of the signal that counts. Errors: RUN_NOT_FOUND. */
+  /** Position of the signal that counts. Errors: RUN_NOT_FOUND, SIGNAL_LIMIT. */
   signal(run: RunPlace, signal: RunSignal): Promise<{ readonly kind: "kept" | "known"; readonly position: number }>;
 }
 
@@ -17,6 +17,11 @@ interface RunPlace {
 }
 
 const selectRun = "select r.user_id, r.status, r.waits, k.master_id, k.wrapped from callgate.runs r left join callgate.run_keys k using (run_id) where r.tenant = $1 and r.run_id = $2";
+// A run may be told thousands of things: each is found and placed along an index.
+const selectKnown = "select position from callgate.signals where run_id = $1 and kind = $2 and name = $3 and key = $4";
+const selectLast = "select max(position) as position from callgate.signals where run_id = $1";
+const countEvents = "select count(*) as events from callgate.signals where run_id = $1 and kind = 'event' and name = $2";
+const isDue = "select 1 from callgate.runs where run_id = $1 and due_at_ms <= callgate.now_ms($2)";
 
 export function createSignals(seams: RunWriteSeams): Signals {
   const { database, masterKey, time, stamps, lanes } = seams;
@@ -32,22 +37,26 @@ export function createSignals(seams: RunWriteSeams): Signals {
       return await lanes.write((pen) => database.transact("full", async (query) => {
         const [run] = await query(`${selectRun} for update of r`, [tenant, runId]);
         if (run === undefined) throw notFoundError(runId);
-        const said = await saidTo(query, runId);
         const name = signalName(signal);
-        const known = name.key === undefined ? undefined : said.find((other) => other.kind === name.kind && other.name === name.name && other.key === name.key);
-        const position = known?.position ?? (said.at(-1)?.position ?? -1) + 1;
-        if (known === undefined) {
-          const stamp = await keep(query, { place, run, name, position, body: JSON.stringify(split.body) }, stored);
-          await pen.write(query, tenant, [{ kind: "run-told", runId, position, what: name.kind, by: split.body.by, stamp: stampText(stamp) }]);
-          said.push({ ...name, position });
-        }
-        if (run["status"] === "suspended" && isAnswered(JSON.parse(String(run["waits"])) as RunWait[], said)) {
-          await query("update callgate.runs set due_at_ms = least(due_at_ms, callgate.now_ms($2)) where run_id = $1", [runId, time.given()]);
-        }
-        return { kind: known === undefined ? "kept" : "known", position };
+        const known = await positionOf(query, runId, name);
+        if (known !== undefined) return { kind: "known", position: known };
+        const position = Number((await query(selectLast, [runId]))[0]?.["position"] ?? -1) + 1;
+        if (isOverLimit(name, position)) throw signalLimitError(runId);
+        const stamp = await keep(query, { place, run, name, position, body: JSON.stringify(split.body) }, stored);
+        await pen.write(query, tenant, [{ kind: "run-told", runId, position, what: name.kind, by: split.body.by, stamp: stampText(stamp) }]);
+        if (await wakes(query, { run, runId, name })) await query("update callgate.runs set due_at_ms = least(due_at_ms, callgate.now_ms($2)) where run_id = $1", [runId, time.given()]);
+        return { kind: "kept", position };
       }));
     },
   };
+
+  async function wakes(query: Query, { run, runId, name }: Pick<Keeping, "run" | "name"> & { readonly runId: string }): Promise<boolean> {
+    if (run["status"] !== "suspended") return false;
+    const waits = JSON.parse(String(run["waits"])) as RunWait[];
+    if (!isCounted(waits, name)) return isAnsweredBy(waits, name, 0);
+    if ((await query(isDue, [runId, time.given()])).length > 0) return false;
+    return isAnsweredBy(waits, name, Number((await query(countEvents, [runId, name.name]))[0]?.["events"]));
+  }
 
   async function keep(query: Query, { place: { tenant, runId }, run, name, position, body }: Keeping, { payload, blob }: Awaited<ReturnType<typeof storePayload>>): Promise<Stamp> {
     const key = openRunKey(masterKey, runId, run);
@@ -58,6 +67,11 @@ export function createSignals(seams: RunWriteSeams): Signals {
     const cells = signalCells({ tenant, user_id: userId, kind: name.kind, name: name.name, key: name.key });
     return stamps.signal(runId, position, { cells, body, sealedDigest: sealedDigestOf(sealed) });
   }
+}
+
+async function positionOf(query: Query, runId: string, { kind, name, key }: SignalName): Promise<number | undefined> {
+  const [row] = key === undefined ? [] : await query(selectKnown, [runId, kind, name, key]);
+  return row === undefined ? undefined : Number(row["position"]);
 }
 
 interface Keeping {

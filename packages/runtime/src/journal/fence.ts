@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { RunLease } from "@callgate/contract";
+import { maxSignals } from "./signal-codec.ts";
 
 /** Another owner has the run: it was claimed since. */
 export function fencedError({ runId, epoch }: RunLease, current: number): CallgateError {
@@ -22,4 +23,13 @@ export function keyLostError(runId: string, masterId: string): CallgateError {
 
 export function notFoundError(runId: string): CallgateError {
   return new CallgateError("RUN_NOT_FOUND", `No run ${runId} is in the journal: it was never begun, or it was pruned`, { details: { runId } });
+}
+
+/** A run is told no more than this: whoever goes on with it reads all of it. */
+export function signalLimitError(runId: string): CallgateError {
+  return new CallgateError(
+    "SIGNAL_LIMIT",
+    `Run ${runId} was told ${maxSignals} things, and one run takes no more events than that (limit maxSignals). This one was not kept. Send many things as one event, or let a new run take the rest`,
+    { details: { runId, limit: "maxSignals", limitValue: maxSignals } },
+  );
 }

@@ -87,6 +87,28 @@ export function isAnswered(waits: readonly RunWait[], said: readonly SignalName[
   });
 }
 
+/** Most that is said to one run: whoever goes on with it reads all of it. */
+export const maxSignals = 10_000;
+
+/** Whether there is no room for one more at that position. What a call waits for is bounded by the calls, and always has room. */
+export function isOverLimit({ kind }: SignalName, position: number): boolean {
+  return position >= maxSignals && (kind === "event" || kind === "answer-refused");
+}
+
+/** Whether it matters how many events of that name there are. */
+export function isCounted(waits: readonly RunWait[], said: SignalName): boolean {
+  return said.kind === "event" && waits.some((wait) => wait.kind === "event" && wait.name === said.name);
+}
+
+/**
+ * Whether what is said now is what one of the waits is for. What was said before was looked at when the run was suspended.
+ *
+ * @param events how many of its name there are with this one, where that matters
+ */
+export function isAnsweredBy(waits: readonly RunWait[], said: SignalName, events: number): boolean {
+  return waits.some((wait) => (wait.kind === "event" ? said.kind === "event" && said.name === wait.name && events > wait.occurrence : isAnswered([wait], [said])));
+}
+
 function resolutionKey({ callId, attempt }: { readonly callId: string; readonly attempt: number }): string {
   return `${callId} ${attempt}`;
 }

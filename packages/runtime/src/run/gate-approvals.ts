@@ -61,7 +61,7 @@ async function openOf(journal: Journal, run: RunRecord, nowMs: number): Promise<
     // Of a run that has ended only its undoing goes on.
     if (run.endedAtMs !== undefined && issued?.compensates === undefined) return [];
     if (question === undefined || said !== undefined || ended !== undefined || question.expiresAtMs <= nowMs) return [];
-    return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs }];
+    return [{ question, askedAtMs: askedAt.get(question.approvalId) ?? run.startedAtMs, ...(run.unreadable === undefined ? {} : { unreadable: run.unreadable }) }];
   });
 }
 
@@ -120,7 +120,10 @@ function whyNot({ rules, now }: GateApprovalsOptions, found: FoundQuestion, { gi
 async function noteRefused({ journal, now, emit }: GateApprovalsOptions, question: ApprovalQuestion, refused: { readonly approved: boolean; readonly by: string; readonly why: string }): Promise<void> {
   const { approvalId, principal, runId, callId, tool } = question;
   const atMs = now();
-  await journal.signal(principal.tenant, runId, { kind: "answer-refused", approvalId, ...refused, atMs });
+  await journal.signal(principal.tenant, runId, { kind: "answer-refused", approvalId, ...refused, atMs }).catch((fault: unknown) => {
+    // Ten thousand of them tell enough.
+    if (!CallgateError.is(fault) || fault.code !== "SIGNAL_LIMIT") throw fault;
+  });
   emit({ kind: "approval-refused", atMs, runId, principal, callId, tool, approvalId, by: refused.by, why: refused.why });
 }
 

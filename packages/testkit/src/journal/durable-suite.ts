@@ -84,6 +84,9 @@ export function leaseSuite(seams: DurableSeams): void {
     for (const runId of ["r1", "r2"]) await expect(stranger.claim({ leaseMs: LEASE_MS, runId })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST", message: expect.stringContaining("another") as string });
     await expect(stranger.claimEnded("acme", "r3", { leaseMs: LEASE_MS })).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST" });
     await expect(stranger.signal("acme", "r1", approval("apr_1"))).rejects.toMatchObject({ code: "JOURNAL_KEY_LOST" });
+    // It sees that they are there, and that it is its key that is missing.
+    expect((await stranger.listRuns({ tenant: "acme" })).map(({ runId, unreadable }) => [runId, unreadable])).toEqual(["r3", "r2", "r1"].map((runId) => [runId, "other_key"]));
+    expect([(await stranger.readRun("acme", "r1"))?.unreadable, (await first.readRun("acme", "r1"))?.unreadable]).toEqual(["other_key", undefined]);
     expect(await first.readRun("acme", "r1")).toMatchObject({ status: "suspended", epoch: 1, waits });
     expect([await first.readSignals("acme", "r1"), (await first.readRun("acme", "r2"))?.epoch, (await first.readRun("acme", "r3"))?.epoch]).toEqual([[], lost.epoch, undone.epoch]);
     expect(await first.claim({ leaseMs: LEASE_MS, runId: "r1" })).toMatchObject({ reason: "due" });
@@ -288,6 +291,20 @@ export function signalSuite(seams: DurableSeams): void {
     expect(await second.signal("acme", "r1", event("paid", { n: 99 }, "e1"))).toEqual({ kind: "known", signal: sent[0] });
     expect(await second.readSignals("acme", "r1", { clear: true })).toEqual(sent);
     expect(JSON.stringify(await second.readSignals("acme", "r1"))).not.toContain('"clear"');
+  });
+
+  test("a run is told no more than 10,000 things: a further event is refused by name, an answer still counts, and so does an event again", async () => {
+    const { store, first, lease } = await twoOwners(seams);
+    await first.suspend(lease, { atMs: START_MS, waits: [approvalWait("apr_1")] });
+    await first.signal("acme", "r1", event("paid", 1, "e1"));
+    await store.edit("update signals set position = 9998 where run_id = 'r1'");
+    expect(await first.signal("acme", "r1", event("paid", 2, "e2"))).toMatchObject({ kind: "kept" });
+    for (const signal of [event("paid", 3), event("other", 4, "e3"), { kind: "answer-refused", approvalId: "apr_1", approved: true, by: "bob", why: "late", atMs: 1 } as const]) {
+      await expect(first.signal("acme", "r1", signal)).rejects.toMatchObject({ code: "SIGNAL_LIMIT", message: expect.stringContaining("maxSignals") as string, details: { limit: "maxSignals", limitValue: 10_000 } });
+    }
+    expect(await first.signal("acme", "r1", event("paid", 2, "e2"))).toMatchObject({ kind: "known" });
+    expect(await first.signal("acme", "r1", approval("apr_1"))).toMatchObject({ kind: "kept" });
+    expect(await first.claim({ leaseMs: LEASE_MS })).toMatchObject({ reason: "due", lease: { runId: "r1" } });
   });
 
   test("every kind of signal comes back whole", async () => {

@@ -49,7 +49,7 @@ export function eraseSuite(setUp: SetUp): void {
     expect(read.map((entry) => entry.kind)).toEqual(entries.map((entry) => entry.kind));
     expect(read[1]).toEqual(withoutClear(issued(0, { args: recorded({ secret }, { secret: "hash:0123456789abcdef" }) })));
     expect(read[3]).toMatchObject({ outcome: "ok", result: { summary: "long text" }, error: { code: "NOT_FOUND", tool: "crm.update" } });
-    expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "failed", programText: undefined, error: { code: "NOT_FOUND" } });
+    expect(await journal.readRun("acme", "r1")).toMatchObject({ status: "failed", programText: undefined, unreadable: "erased", error: { code: "NOT_FOUND" } });
     expect(await journal.readResult("acme", "r1", 1)).toMatchObject({ label: "value", value: { summary: "summary" } });
     expect((await journal.readResult("acme", "r1", 1))?.value.clear).toBeUndefined();
     expect(await journal.readEntries("acme", "r2", { clear: true })).toEqual(entries);
