@@ -30,8 +30,8 @@ const dayMs = 86_400_000;
 /** Opens the journal a configuration names: a file of this machine, or a PostgreSQL that many share. Errors: CONFIG_INVALID, JOURNAL_*. */
 export async function openJournal(config: NonNullable<CallgateConfig["journal"]>, place: JournalPlace): Promise<OpenedJournal> {
   const { folder, stateFolder, clock } = place;
-  const { maxMiB, maxAgeDays, maxKeyAgeDays, path, postgres, keyFile } = config;
-  const { key } = await openMasterKey(keyFile === undefined ? join(stateFolder, "master.key") : resolve(folder, keyFile));
+  const { maxMiB, maxAgeDays, maxKeyAgeDays, path, postgres } = config;
+  const { key } = await openMasterKey(keyFileAt(config, place));
   const ages = { ...(maxAgeDays === undefined ? {} : { maxAgeMs: maxAgeDays * dayMs }), ...(maxKeyAgeDays === undefined ? {} : { maxKeyAgeMs: maxKeyAgeDays * dayMs }) };
   if (postgres !== undefined) {
     if (path !== undefined || maxMiB !== undefined) throw new CallgateError("CONFIG_INVALID", "journal.postgres goes with neither journal.path nor journal.maxMiB: it is one place or the other");
@@ -44,6 +44,11 @@ export async function openJournal(config: NonNullable<CallgateConfig["journal"]>
   const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...ages };
   const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path), blobs, masterKey: key, clock, limits });
   return { journal, blobs, key, notices: journal.notices, secrets: [] };
+}
+
+/** The file of the master key. */
+export function keyFileAt({ keyFile }: NonNullable<CallgateConfig["journal"]>, { folder, stateFolder }: Pick<JournalPlace, "folder" | "stateFolder">): string {
+  return keyFile === undefined ? join(stateFolder, "master.key") : resolve(folder, keyFile);
 }
 
 /** What of this machine is Callgate's own, so that no program may see it: journal, keys, trust, configuration of the user, what is made again. */

@@ -29,6 +29,8 @@ export interface ApprovalQuestion {
    * holds language, findings and text. The answer is none to the calls the program makes.
    */
   readonly isReview?: true;
+  /** The number of the call whose effect is to be undone: `tool` and `argsSummary` are those of that call. */
+  readonly undoes?: number;
 }
 
 export type ApprovalAnswer =

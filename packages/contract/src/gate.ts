@@ -9,7 +9,7 @@ import type { RunSignal } from "./durable.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
-import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord } from "./journal.ts";
+import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord, RunUnreadable } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import type { ArgumentOrigins, RunLineage } from "./lineage.ts";
@@ -125,12 +125,20 @@ export interface ResumeOptions extends Caller {
   readonly suspendAfterMs?: number;
   /** Goes on although tools or policy have changed since the check. Default false: what changed is told instead. */
   readonly acceptChanges?: boolean;
+  /**
+   * Once it aborts the run is given back for another process to take: what is under way comes to its end first, so that
+   * nothing is left in doubt, and the run comes back `suspended`. `signal` of the same call cancels it instead. A program
+   * that cannot be executed a second time goes on to its end.
+   */
+  readonly leave?: AbortSignal;
 }
 
 /** A question that nobody has answered yet. */
 export interface PendingApproval {
   readonly question: ApprovalQuestion;
   readonly askedAtMs: number;
+  /** Set where what it asks about cannot be read here: it is answered where its run can be. */
+  readonly unreadable?: RunUnreadable;
 }
 
 /** A background job: the work of a call that goes on without its handler. */
@@ -337,7 +345,7 @@ export interface Gate {
      * whose tools it can reach is away; it waits on).
      */
     resume(runId: string, options?: ResumeOptions): Promise<RunResult>;
-    /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. */
+    /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (it has ended), SIGNAL_LIMIT. */
     signal(runId: string, event: { readonly name: string; readonly payload?: unknown; readonly id?: string }, options?: Caller): Promise<{ readonly known: boolean }>;
     /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. The first answer counts. Errors: SIGNAL_REFUSED, also for another answer than the first. */
     resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Caller): Promise<void>;

@@ -106,6 +106,7 @@ export type {
   RunFinish,
   RunKind,
   RunRecord,
+  RunUnreadable,
   RunStart,
   RunTokens,
 } from "./journal.ts";

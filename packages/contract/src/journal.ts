@@ -74,8 +74,17 @@ export interface RunTokens {
   readonly direct: number;
 }
 
+/**
+ * Why the clear values of a run, and the texts of people and programs in it, cannot be read. `other_key`: they are sealed
+ * under a master key that this process does not have; a process with that key reads them and goes on with the run.
+ * `erased`: nobody can.
+ */
+export type RunUnreadable = "other_key" | "erased";
+
 /** A run as listed. */
 export interface RunRecord extends RunStart {
+  /** Absent where they can be read. */
+  readonly unreadable?: RunUnreadable;
   readonly status: RunStatus;
   readonly endedAtMs: number | undefined;
   readonly error: CallError | undefined;
@@ -235,7 +244,7 @@ export interface Journal {
   claimEnded(tenant: string, runId: string, options: { readonly leaseMs: number }): Promise<EndedClaim>;
   /** Gives a run back that was claimed to undo what it did. RUN_FENCED once it is another's, or was given back. */
   release(lease: RunLease): Promise<void>;
-  /** Keeps what was said to a run and makes it due if it waits for that. RUN_NOT_FOUND; JSON-safe. */
+  /** Keeps what was said to a run and makes it due if it waits for that. RUN_NOT_FOUND; SIGNAL_LIMIT for an event once 10,000 things were said; JSON-safe. */
   signal(tenant: string, runId: string, signal: RunSignal): Promise<SignalReceipt>;
   /** In the order in which they were kept; clear values with `clear`. */
   readSignals(tenant: string, runId: string, options?: { readonly clear?: boolean }): Promise<readonly RunSignal[]>;

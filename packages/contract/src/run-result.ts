@@ -62,11 +62,14 @@ export interface RunResult {
   /** While `suspended`: what it waits for, and therefore what to do. */
   readonly waits?: readonly RunWait[];
   /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. */
-  readonly compensation?: { readonly undone: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string }[] };
+  readonly compensation?: { readonly undone: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string; /** The question that undoing it waits for. */ readonly approvalId?: string }[] };
   /** Things worth saying that are no error: journal degraded, calls drained after return, ... */
   readonly notices: readonly string[];
   readonly tokens: RunTokens;
   /** What its calls cost together, where their tools declare or report any. */
   readonly cost?: CallCost;
+  /** From its start until now, or its end. */
   readonly durationMs: number;
+  /** How much of that it stood still without a process: suspended, or lost. Absent: it never did. */
+  readonly waitedMs?: number;
 }

@@ -36,7 +36,7 @@ export function createRunReads({ database, masterKey, owners }: Pick<ReadSeams, 
 
   function toRecord(row: SqlRow, dead: readonly string[]): RunRecord {
     const texts = { ...textsOf(row, "program_sealed", programPlace), ...textsOf(row, "error_sealed", errorPlace), ...textsOf(row, "waits_sealed", waitsPlace) };
-    return recordOf(row, { dead, texts });
+    return recordOf(row, { dead, texts, key: openRunKey(masterKey, String(row["run_id"]), row).kind });
   }
 
   return {

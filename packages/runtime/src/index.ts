@@ -4,6 +4,8 @@ export { createGate } from "./run/gate.ts";
 export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.ts";
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
+export { waitedMs } from "./run/waited-time.ts";
+export { waitText } from "./run/waits-text.ts";
 export { replaceControls } from "./lib/replace-controls.ts";
 export { diagnosticText, errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";

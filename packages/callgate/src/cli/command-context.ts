@@ -12,6 +12,7 @@ import type { LiveView } from "./live-view.ts";
 import { processTerminal } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { createTtyApprover } from "./tty-approver.ts";
+import { leavingApprover } from "./leaving-approver.ts";
 import type { LockedKey } from "./tty-approver.ts";
 
 /** Options every command takes. */
@@ -35,6 +36,8 @@ interface GateUse {
   readonly onFault?: (fault: unknown) => void;
   /** `--sandbox`: over the configuration's `sandbox.launcher`. */
   readonly launcher?: SandboxConfig["launcher"];
+  /** True where Ctrl-C leaves a question open, for whoever goes on with its run. Default false: its call is cancelled. */
+  readonly keepsQuestions?: boolean;
   /** Who is asked, where it is not the person at this terminal. */
   readonly approver?: Approver;
   /** How long sources are waited for before `use`. Default: until each has answered or failed. */
@@ -90,8 +93,9 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       const { createLiveView } = await import("./live-view.ts");
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
       let view: LiveView | undefined;
-      let opened: Gate | undefined;
-      const approver = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, { view: () => view, credential, show: async (approvalId) => await opened?.approvals.show(approvalId) }) : undefined);
+      const opened: { gate?: Gate } = {};
+      const asked = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, { view: () => view, credential, show: async (approvalId) => await opened.gate?.approvals.show(approvalId) }) : undefined);
+      const approver = asked !== undefined && how.keepsQuestions === true ? leavingApprover(asked, signal) : asked;
       const gate = await openGate({
         configFile,
         folder: process.cwd(),
@@ -104,8 +108,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });
-      opened = gate;
-      opened = gate;
+      opened.gate = gate;
       try {
         // A command about no source does not wait for any.
         if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs, signal);

@@ -57,10 +57,10 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   const [{ runId = "" } = {}] = JSON.parse(callgate("--json", "runs", "ls").stdout) as readonly { readonly runId?: string }[];
 
   const worker = start("worker");
-  await shown(runId, /suspended; waits for resolution \(#1\)/);
+  await shown(runId, /suspended; waits for a person to say whether shop\.pay took effect \(call 1\): callgate runs resolve/);
   expect(callgate("runs", "resolve", `${runId}.1`)).toMatchObject({ status: 2, stderr: expect.stringContaining("--happened or --did-not") as string });
   expect(callgate("runs", "resolve", `${runId}.1`, "--happened", "--output", '{"n":2}')).toMatchObject({ status: 0, stdout: `${runId}.1 is on record as done\n` });
-  await shown(runId, /suspended; waits for job \(#2\)/);
+  await shown(runId, /suspended; waits for the background job of shop\.build, until .* \(call 2\)/);
   expect(callgate("runs", "complete", `${runId}.2`, '{"image":7}').stdout).toBe(`told how ${runId}.2 ended\n`);
   expect(callgate("runs", "complete", `${runId}.2`, '{"image":8}').stdout).toContain("had an end before, which counts");
   expect(callgate("runs", "signal", runId, "shipped", '{"by":"rail"}', "--id", "s1").stdout).toBe(`sent "shipped" to ${runId}\n`);

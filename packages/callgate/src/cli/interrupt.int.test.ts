@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
@@ -12,6 +12,14 @@ import { z } from "zod";
 const never = () => { writeFileSync("begun", ""); return new Promise((resolve) => setTimeout(resolve, 600_000)); };
 export const read = defineTool({ description: "Reads for ever", effect: "read", timeoutMs: 600_000, input: z.object({}), handler: never });
 export const write = defineTool({ description: "Writes for ever", effect: "write", timeoutMs: 600_000, input: z.object({}), handler: never });
+`;
+const ends = `
+import { defineTool } from "callgate";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+export const write = defineTool({ description: "Writes once it may", effect: "write", timeoutMs: 600_000, input: z.object({}),
+  async handler() { appendFileSync("ledger", "x"); writeFileSync("begun", ""); while (!existsSync("may-end")) await sleep(20); return "written"; } });
 `;
 const keepsOn = `${tools}\nsetInterval(() => undefined, 1_000);\nexport const now = defineTool({ description: "Says now", effect: "read", input: z.object({}), handler: () => 1 });\n`;
 const server = 'import { writeFileSync } from "node:fs";\nwriteFileSync("begun", "");\nfor await (const _ of process.stdin);\n';
@@ -32,10 +40,24 @@ function project(files: Readonly<Record<string, string>>) {
     const [status] = (await closed) as [number];
     return { status, out, err };
   };
-  return { callgate, interrupted };
+  /** Presses it once `begun` is there, then lets the tool end. */
+  const letGo = async (...words: readonly string[]) => {
+    rmSync(join(folder, "begun"), { force: true });
+    const child = spawn(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
+    let err = "";
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    const closed = once(child, "close");
+    await vi.waitUntil(() => existsSync(join(folder, "begun")) || child.exitCode !== null, { timeout: 100_000, interval: 20 });
+    child.kill("SIGINT");
+    await vi.waitUntil(() => err.includes("giving ") || child.exitCode !== null, { timeout: 100_000, interval: 20 });
+    writeFileSync(join(folder, "may-end"), "");
+    const [status] = (await closed) as [number];
+    return { status, err };
+  };
+  return { callgate, interrupted, letGo, ledger: () => readFileSync(join(folder, "ledger"), "utf8") };
 }
 
-describe("Ctrl-C", { timeout: 240_000 }, () => {
+describe("Ctrl-C", { timeout: 600_000 }, () => {
   test("while a source is slow to list its tools ends the command", async () => {
     const { interrupted } = project({ "callgate.jsonc": JSON.stringify({ mcpServers: { slow: { command: process.execPath, args: ["server.mjs"], connectTimeoutMs: 600_000 } } }), "server.mjs": server });
     expect(await interrupted("search", "anything")).toEqual({ status: 130, out: "", err: "interrupted\n" });
@@ -51,6 +73,19 @@ describe("Ctrl-C", { timeout: 240_000 }, () => {
     const shown = JSON.parse(callgate("--json", "runs", "show", told.runId).stdout) as object;
     expect(shown).toMatchObject({ run: { status: "cancelled" } });
     expect(JSON.stringify(shown)).toContain(`"effectStatus":"${effect}"`);
+  });
+
+  test("of runs resume gives the run back once what is under way has ended; it is not cancelled, and goes on elsewhere", async () => {
+    const { callgate, letGo, ledger } = project({ "callgate.jsonc": '{ "rules": [{ "allow": "*" }], "suspendAfterMs": 0 }', "tools/slow.ts": ends });
+    const begun = callgate("--json", "exec", "-e", 'import { slow, waitFor } from "tools"; await waitFor("go"); const first = await slow.write({}); return [first, await waitFor("end")]');
+    const { runId } = JSON.parse(begun.stdout) as { readonly runId: string };
+    callgate("runs", "signal", runId, "go");
+    const left = await letGo("runs", "resume", runId);
+    expect(left).toMatchObject({ status: 130, err: expect.stringContaining(`Run ${runId} was given back as it stands, and is not cancelled; callgate runs cancel ${runId} ends it`) as string });
+    expect(JSON.parse(callgate("--json", "runs", "show", runId).stdout)).toMatchObject({ run: { status: "suspended" }, entries: expect.arrayContaining([expect.objectContaining({ kind: "call-ended", outcome: "ok", effectStatus: "done" })]) as object });
+    callgate("runs", "signal", runId, "end", "7");
+    expect(callgate("--json", "runs", "resume", runId)).toMatchObject({ status: 0, stdout: expect.stringContaining('"value":["written",7]') as string });
+    expect(ledger()).toBe("x");
   });
 
   test("ends a worker", async () => {

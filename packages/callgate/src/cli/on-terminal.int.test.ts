@@ -25,7 +25,8 @@ function project() {
     const job = { command: [process.execPath, callgateBin, ...words], cwd: folder, env, columns, steps, timeoutS: 110 };
     return JSON.parse(spawnSync("python3", [script], { input: JSON.stringify(job), encoding: "utf8" }).stdout) as { readonly shown: string; readonly status: number; readonly left: readonly string[] };
   };
-  return { onTerminal, wasCalled: () => existsSync(join(folder, "called")) };
+  const callgate = (...words: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8" });
+  return { onTerminal, callgate, wasCalled: () => existsSync(join(folder, "called")) };
 }
 
 const interrupt = "\u0003";
@@ -43,6 +44,21 @@ describe.skipIf(!hasTerminals)("callgate on a pseudo-terminal (skipped where pyt
     expect(onTerminal(put, [["to allow this one call.*> ", endOfInput]])).toMatchObject({ status: 3, shown: expect.stringContaining("the input of the terminal ended"), left: [] });
     expect(wasCalled()).toBe(false);
     expect(onTerminal(put, [["Type (?:\\u001b\\[1m)?([a-z]+)\\S* to allow this one call.*> ", "{1}\r"]])).toMatchObject({ status: 0, shown: expect.stringMatching(/put\r\n/), left: [] });
+    expect(wasCalled()).toBe(true);
+  });
+
+  test("Ctrl-C at a question of runs resume leaves it open, and the run as it is", () => {
+    const { onTerminal, callgate, wasCalled } = project();
+    const begun = callgate("--json", "exec", "-e", 'import { notes, waitFor } from "tools"; await waitFor("go"); return await notes.put({})');
+    const { runId } = JSON.parse(begun.stdout) as { readonly runId: string };
+    callgate("runs", "signal", runId, "go");
+    expect(onTerminal(["--trust", "runs", "resume", runId], [["to allow this one call.*> ", interrupt]])).toMatchObject({ status: 130, shown: expect.stringContaining("was given back as it stands"), left: [] });
+    expect(wasCalled()).toBe(false);
+    expect(callgate("runs", "ls").stdout).toMatch(new RegExp(`${runId} +suspended`));
+    const [asked] = JSON.parse(callgate("--json", "approvals", "ls").stdout) as readonly { readonly question: { readonly approvalId: string; readonly runId: string } }[];
+    expect(asked?.question.runId).toBe(runId);
+    callgate("approvals", "approve", asked?.question.approvalId ?? "");
+    expect(callgate("runs", "resume", runId).status).toBe(0);
     expect(wasCalled()).toBe(true);
   });
 

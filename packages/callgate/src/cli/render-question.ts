@@ -1,13 +1,16 @@
-import type { ApprovalQuestion, JsonValue, ShownApproval } from "@callgate/contract";
+import type { ApprovalQuestion, JsonValue, RunUnreadable, ShownApproval } from "@callgate/contract";
 import { originText } from "./origin-text.ts";
 import { visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
+import { unreadableText } from "./unreadable-runs.ts";
 
 /** What is known of a question: from its summary, or in full from the record. */
 export interface QuestionView {
   readonly question: ApprovalQuestion;
   /** In full. Absent: the summary stands for it, and it is said that it may be cut. */
   readonly shown?: ShownApproval;
+  /** Its texts and values cannot be read here. */
+  readonly unreadable?: RunUnreadable | undefined;
 }
 
 /** From this many items on, a list is also told as a whole. */
@@ -18,19 +21,20 @@ const manyItems = 20;
  * cannot pass for ours, and its invisible and acting characters are shown. Short values come first: what matters must not
  * stand behind pages of text.
  */
-export function renderQuestion({ question, shown }: QuestionView, { colors }: Pick<Terminal, "colors">): string {
-  const { principal, reason, ruleId, from, runId, expiresAtMs, approvalId } = question;
+export function renderQuestion({ question, shown, unreadable = shown?.unreadable }: QuestionView, { colors }: Pick<Terminal, "colors">): string {
+  const { principal, reason, ruleId, from, runId, callId, undoes, expiresAtMs, approvalId } = question;
   const isReview = question.isReview === true;
   const who = `${visible(principal.user)}${principal.agent === undefined ? "" : ` through ${visible(principal.agent)}`}`;
   return [
-    colors.bold(isReview ? "? A program asks to run. A rule says that a person has to look at it first." : `? ${question.tool} asks to run. It ${effectWords(question.effect, colors)}.`),
-    `  for        ${who}, run ${runId}, question ${approvalId}`,
+    colors.bold(headline(question, colors)),
+    `  for        ${who}, ${isReview ? `run ${runId}` : `call ${undoes === undefined ? callId : `${runId}.${undoes}`}`}, question ${approvalId}`,
+    ...(unreadable === undefined ? [] : [colors.red(`  ${unreadableText(unreadable)} It can be answered only where it can be read.`)]),
     `  why asked  ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
     ...readBefore(question),
     `  until      ${new Date(expiresAtMs).toISOString()}`,
     ...(shown?.description === undefined ? [] : [`  the tool   ${firstLine(shown.description)}`]),
     ...(shown?.isIntact === false ? [colors.red("  The record was changed since this was asked. Do not approve it.")] : []),
-    isReview ? "  program, as the model wrote it" : `  arguments, as the model wrote them${shown?.args === undefined ? " (shortened: callgate approvals show has all)" : ""}`,
+    isReview ? "  program, as the model wrote it" : `  arguments${undoes === undefined ? "" : " of the call that is undone"}, as the model wrote them${shown?.args === undefined ? " (shortened: callgate approvals show has all)" : ""}`,
     ...originLines(shown?.origins),
     ...(isReview ? programLines(shown?.program ?? summaryProgram(question.argsSummary)) : argumentLines(shown?.args ?? question.argsSummary)),
     "",
@@ -49,6 +53,12 @@ function originLines(origins: ShownApproval["origins"] = []): readonly string[] 
 }
 
 const maxOriginLines = 10;
+
+function headline({ isReview, undoes, tool, effect, runId }: ApprovalQuestion, colors: Terminal["colors"]): string {
+  if (isReview === true) return "? A program asks to run. A rule says that a person has to look at it first.";
+  if (undoes !== undefined) return `? Undoing ${tool} (call ${runId}.${undoes}) asks to run: what that call did is taken back, it is not called again.`;
+  return `? ${tool} asks to run. It ${effectWords(effect, colors)}.`;
+}
 
 function effectWords(effect: ApprovalQuestion["effect"], colors: Terminal["colors"]): string {
   switch (effect) {

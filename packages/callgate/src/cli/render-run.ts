@@ -1,4 +1,4 @@
-import type { Diagnostic, RunResult, ShapedValue } from "@callgate/contract";
+import type { Diagnostic, RunResult, RunWait, ShapedValue } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
 import { callLine } from "./live-view.ts";
 import { counted, duration, visible } from "./terminal.ts";
@@ -18,15 +18,26 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     calls: result.calls.map(rounded),
     artifacts: result.artifacts,
     ...(result.effects === undefined ? {} : { effects: result.effects }),
-    ...(result.waits === undefined ? {} : { waits: result.waits }),
+    ...(result.waits === undefined ? {} : { waits: waitsJson(result.runId, result.waits) }),
     ...(result.compensation === undefined ? {} : { compensation: result.compensation }),
     notices: result.notices,
     ...(result.session === undefined ? {} : { session: result.session }),
     tokens: result.tokens,
     ...(result.cost === undefined ? {} : { cost: result.cost }),
     durationMs: rounded(result).durationMs,
+    ...(result.waitedMs === undefined ? {} : { waitedMs: Math.round(result.waitedMs) }),
     runId: result.runId,
   };
+}
+
+/** What a run waits for; each of a call with its `callId`, which commands take. The review of a program is of none. */
+export function waitsJson(runId: string, waits: readonly RunWait[]): readonly (RunWait & { readonly callId?: string })[] {
+  return waits.map((wait) => (wait.seq < 0 ? wait : { ...wait, callId: `${runId}.${wait.seq}` }));
+}
+
+/** Time as two: what was worked, and what was waited without a process, where there was any. */
+export function timesText(durationMs: number, waitedMs: number): string {
+  return waitedMs < 1 ? duration(durationMs) : `${duration(Math.max(0, durationMs - waitedMs))} worked, ${duration(waitedMs)} waited`;
 }
 
 /** A duration as somebody can use it: hundredths of a millisecond. */
@@ -115,5 +126,5 @@ function summaryLine(result: RunResult, { colors }: Pick<Terminal, "colors">): s
   const paint = result.status === "completed" ? colors.green : colors.red;
   const carried = tokens.program + tokens.result;
   const meter = tokens.direct === 0 ? "" : ` · ${carried} tokens here, ${tokens.direct} as direct calls`;
-  return `${paint(result.status)} ${colors.dim(`${counted(result.calls.length, "call")} · ${duration(result.durationMs)}${meter} · ${result.runId}`)}`;
+  return `${paint(result.status)} ${colors.dim(`${counted(result.calls.length, "call")} · ${timesText(result.durationMs, result.waitedMs ?? 0)}${meter} · ${result.runId}`)}`;
 }

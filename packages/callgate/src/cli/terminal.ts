@@ -56,10 +56,14 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+const hourMs = 3_600_000;
+
 /** `83 ms`, `4.2 s`, `3 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 1) return "<1 ms";
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (ms < hourMs) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+  if (ms < 48 * hourMs) return `${Math.floor(ms / hourMs)} h ${Math.floor((ms % hourMs) / 60_000)} min`;
+  return `${Math.floor(ms / (24 * hourMs))} d ${Math.floor((ms % (24 * hourMs)) / hourMs)} h`;
 }

@@ -74,6 +74,7 @@ export function operationOf(call: ReadyCall, decision: Ask): Operation {
     ...(request.taint.marks.length === 0 ? {} : { taint: request.taint.marks }),
     // The arguments are those of the call that is undone: whoever is asked must not take it for that call.
     reason: request.undo === undefined ? decision.reason : `This undoes call ${request.runId}.${request.undo.seq}. ${decision.reason}`,
+    ...(request.undo === undefined ? {} : { undoes: request.undo.seq }),
   };
 }
 

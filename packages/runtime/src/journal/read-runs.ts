@@ -51,7 +51,7 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
 
   function toRecord(row: Row, dead: readonly string[]): RunRecord {
     const texts = { ...textsOf(row, "program_sealed", programPlace), ...textsOf(row, "error_sealed", errorPlace), ...textsOf(row, "waits_sealed", waitsPlace) };
-    return recordOf(row, { dead, texts });
+    return recordOf(row, { dead, texts, key: keys.inRow(textColumn(row, "run_id"), row).kind });
   }
 
   function rowsOf(status: RunFilter["status"], filter: Readonly<Record<string, string | number>>, dead: string): readonly Row[] {

@@ -1,4 +1,4 @@
-import type { CallError, Digest, JournalEntry, RunFinish, RunRecord, RunStart, RunStatus, RunTokens, RunWait } from "@callgate/contract";
+import type { CallError, Digest, JournalEntry, RunFinish, RunRecord, RunStart, RunStatus, RunTokens, RunUnreadable, RunWait } from "@callgate/contract";
 import { optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { eraseError } from "./entry-codec.ts";
@@ -36,16 +36,35 @@ export function indexedNumber(entry: JournalEntry): number | null {
   return entry.kind === "result" ? entry.number : null;
 }
 
-/** @param dead owners that can no longer drive their runs */
-export function recordOf(row: Row, { dead, texts }: { readonly dead: readonly string[]; readonly texts: RunTexts }): RunRecord {
+export interface RecordParts {
+  /** Owners that can no longer drive their runs. */
+  readonly dead: readonly string[];
+  readonly texts: RunTexts;
+  /** What became of its key. */
+  readonly key: "box" | "lost" | "erased";
+}
+
+export function recordOf(row: Row, { dead, texts, key }: RecordParts): RunRecord {
   return {
     ...startOf(row, texts.programText),
+    ...unreadableOf(key),
     ...endOf(row, dead, texts.error),
     callCount: Number(row["calls"]),
     epoch: Number(row["epoch"]),
     waits: waitsOf(row, texts.waits),
     wakeAtMs: optionalNumber(row, "wake_at_ms"),
   };
+}
+
+function unreadableOf(key: RecordParts["key"]): { readonly unreadable?: RunUnreadable } {
+  switch (key) {
+    case "box":
+      return {};
+    case "lost":
+      return { unreadable: "other_key" };
+    case "erased":
+      return { unreadable: "erased" };
+  }
 }
 
 function startOf(row: Row, programText: unknown): RunStart {

@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { CallError, JournalEntry, RunResult } from "@callgate/contract";
+import type { ApprovalQuestion, CallError, JournalEntry, RunResult } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
@@ -31,9 +31,9 @@ export async function compensate(scope: RunScope, entries: readonly JournalEntry
   const remaining: Remaining[] = [];
   for (const { seq, call } of doneInReverse(entries, calls)) {
     const { tool, callId } = call.issued;
-    const why = await undo(scope, { seq, call, before: calls.get(undoSeqFrom + seq), signal });
-    if (why === undefined) undone.push(callId);
-    else remaining.push({ callId, tool, why });
+    const left = await undo(scope, { seq, call, before: calls.get(undoSeqFrom + seq), signal });
+    if (left === undefined) undone.push(callId);
+    else remaining.push({ callId, tool, ...left });
   }
   return { undone, remaining };
 }
@@ -54,15 +54,24 @@ export function recordedCompensation(entries: readonly JournalEntry[]): Compensa
     const { tool, callId } = call.issued;
     const undoing = calls.get(undoSeqFrom + seq);
     if (isUndone(undoing)) undone.push(callId);
-    else remaining.push({ callId, tool, why: whyRemaining(call, undoing) });
+    else remaining.push({ callId, tool, ...whyRemaining(call, undoing) });
   }
   return { undone, remaining };
 }
 
-function whyRemaining(call: Issued, undoing: RecordedCall | undefined): string {
-  if ((call.effectStatus ?? "unknown") === "unknown") return inDoubt;
-  if (undoing?.issued === undefined) return "nothing undid it";
-  return undoing.ended?.error === undefined ? undoingInDoubt : undoingFailed(undoing.ended.error);
+function whyRemaining(call: Issued, undoing: RecordedCall | undefined): Why {
+  if ((call.effectStatus ?? "unknown") === "unknown") return { why: inDoubt };
+  if (undoing?.issued === undefined) return { why: "nothing undid it" };
+  const { ended, past } = undoing;
+  if (ended === undefined && past.question !== undefined) return waitsFor(past.question);
+  return { why: ended?.error === undefined ? undoingInDoubt : undoingFailed(ended.error) };
+}
+
+/** Why an effect is not undone. */
+type Why = Pick<Remaining, "why" | "approvalId">;
+
+function waitsFor({ approvalId, runId }: ApprovalQuestion): Why {
+  return { why: `undoing it waits for approval ${approvalId}; once it is given, callgate runs rollback ${runId} goes on`, approvalId };
 }
 
 type Issued = RecordedCall & { readonly issued: NonNullable<RecordedCall["issued"]> };
@@ -94,26 +103,25 @@ interface Undoing {
 }
 
 /** Undefined when the effect is undone; else why a person has to see to it. */
-async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<string | undefined> {
+async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<Why | undefined> {
   if (isUndone(before)) return undefined;
-  if ((call.effectStatus ?? "unknown") === "unknown") return inDoubt;
+  if ((call.effectStatus ?? "unknown") === "unknown") return { why: inDoubt };
   const { tool, args, occurrence } = call.issued;
   const known = scope.view.catalog.resolve(tool);
-  if (known === undefined) return "its tool is gone";
-  if (known.tool.compensate === undefined) return "its tool declares no way to undo it";
+  if (known === undefined) return { why: "its tool is gone" };
+  if (known.tool.compensate === undefined) return { why: "its tool declares no way to undo it" };
   const performed = call.edited ?? args;
-  if (performed.clear === undefined) return "its arguments are not kept any more";
-  if (before?.effectStatus === "unknown") return undoingInDoubt;
+  if (performed.clear === undefined) return { why: "its arguments are not kept any more" };
+  if (before?.effectStatus === "unknown") return { why: undoingInDoubt };
   const output = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
   const { seams, runId } = scope;
   const undoSeq = undoSeqFrom + seq;
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };
   const answer = await seams.broker.perform({ ...callOfRun(scope), tool, args: performed.clear, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, signal, undo: { seq, output }, ...past });
-  return whyNot(answer, runId);
+  return whyNot(answer);
 }
 
-function whyNot(answer: PerformedCall | ParkedCall, runId: string): string | undefined {
-  if (!isParked(answer)) return answer.outcome.kind === "ok" ? undefined : undoingFailed(answer.outcome.error);
-  if (answer.wait.kind !== "approval") return undoingInDoubt;
-  return `undoing it waits for approval ${answer.wait.question.approvalId}; once it is given, callgate runs rollback ${runId} goes on`;
+function whyNot(answer: PerformedCall | ParkedCall): Why | undefined {
+  if (!isParked(answer)) return answer.outcome.kind === "ok" ? undefined : { why: undoingFailed(answer.outcome.error) };
+  return answer.wait.kind === "approval" ? waitsFor(answer.wait.question) : { why: undoingInDoubt };
 }

@@ -146,7 +146,7 @@ async function again(journal: Journal, { principal, runId }: RunRecord): Promise
 /** Only what is suspended is cancelled from outside. */
 function cancelText({ runId, status }: RunRecord): string {
   const standing = `Run ${runId} ${standingOf(status)}`;
-  if (status === "running" || status === "suspended") return `${standing}: only a run that waits is cancelled from outside. Stop it where it runs (Ctrl-C), or end that process`;
+  if (status === "running" || status === "suspended") return `${standing}: only a run that waits is cancelled from outside. Interrupt its process (Ctrl-C): callgate run cancels it there; callgate runs resume and callgate worker give it back, so that it can be cancelled`;
   if (status === "crashed") return `${standing}. Let it go on with callgate runs resume ${runId}, or undo what it did with callgate runs rollback ${runId}`;
   return `${standing}, so that there is nothing to cancel. What it did is undone with: callgate runs rollback ${runId}`;
 }

@@ -33,7 +33,7 @@ export interface ExecuteOptions {
   readonly suspendAfterMs: number;
   /** Hears what is printed, as it comes. */
   readonly onOutput?: OutputOptions["onOutput"];
-  /** Aborts when the run is to be left at the next point at which another process can go on. */
+  /** Aborts when the run is to be left at the next point at which another process can go on. A program that cannot be executed again has none. */
   readonly leave?: AbortSignal;
 }
 
@@ -62,7 +62,7 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
   const { state, desk, guest, pump, script, wall, output } = execution;
   const unobserve = observePauses(scope, wall);
   const cancel = (): void => stop(execution, { kind: "cancelled" });
-  const unlisten = listen([options.signal, cancel], [scope.fence.signal, cancel], [options.leave, () => leave(execution)]);
+  const unlisten = listen([options.signal, cancel], [scope.fence.signal, cancel], [options.driver.replayable ? options.leave : undefined, () => leave(execution)]);
   const ended = readEnd(await guest.ended, scope.limits.resultBytes);
   state.hasEnded = true;
   pump.stop();

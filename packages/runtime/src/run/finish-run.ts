@@ -61,9 +61,14 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
     ...(compensation === undefined ? {} : { compensation }),
     ...(executed.suspension === undefined ? {} : { waits: executed.suspension.waits }),
     notices: scope.notices.all,
-    durationMs: seams.clock.monotonic() - request.startedMs,
+    ...timesOf(scope, request),
   };
   return await shapeAndRecord(scope, request, { draft, known, kept, meter: executed.meter, suspension: executed.suspension, onlyRead });
+}
+
+function timesOf({ seams: { clock } }: RunScope, { startedMs, waitedMs = 0 }: RunRequest): Pick<RunDraft, "durationMs" | "waitedMs"> {
+  const durationMs = clock.monotonic() - startedMs;
+  return { durationMs, ...(waitedMs === 0 ? {} : { waitedMs: Math.min(waitedMs, durationMs) }) };
 }
 
 function lostNotice(runId: string): string {
@@ -119,8 +124,9 @@ export async function suspendUnchecked(scope: RunScope, request: RunRequest, sus
 }
 
 /** What there is to tell of a run whose program was not executed. */
-function unexecuted({ runId, seams, notices }: RunScope, { startedMs }: RunRequest): Omit<RunDraft, "status"> {
-  return { runId, text: [], console: [], consoleDroppedBytes: 0, diagnostics: [], repairs: [], calls: [], artifacts: [], notices: notices.all, durationMs: seams.clock.monotonic() - startedMs };
+function unexecuted(scope: RunScope, request: RunRequest): Omit<RunDraft, "status"> {
+  const { runId, notices } = scope;
+  return { runId, text: [], console: [], consoleDroppedBytes: 0, diagnostics: [], repairs: [], calls: [], artifacts: [], notices: notices.all, ...timesOf(scope, request) };
 }
 
 type RefusedReview = Pick<CheckReport, "diagnostics" | "repairs"> & { readonly kind: "refused"; readonly error: RunError };

@@ -41,8 +41,8 @@ export function createGateRuns({ seams, durable, principal, viewFor, replay }: G
       await must(runId, asker);
       await journal.erase(asker.tenant, runId, { by: asker.user });
     },
-    async resume(runId, { principal: asker = principal, signal, suspendAfterMs = seams.suspendAfterMs, acceptChanges = false } = {}) {
-      return await durable.resume(await must(runId, asker), { suspendAfterMs, acceptChanges }, signal);
+    async resume(runId, { principal: asker = principal, signal, suspendAfterMs = seams.suspendAfterMs, acceptChanges = false, leave } = {}) {
+      return await durable.resume(await must(runId, asker), { suspendAfterMs, acceptChanges, ...(leave === undefined ? {} : { leave }) }, signal);
     },
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);

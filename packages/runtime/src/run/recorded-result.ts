@@ -8,6 +8,7 @@ import { recordedCompensation } from "./compensate.ts";
 import { summaries } from "./recorded-run.ts";
 import { runCost } from "./run-cost.ts";
 import { effectsOf } from "./run-effects.ts";
+import { waitedMs } from "./waited-time.ts";
 import { waitsText } from "./waits-text.ts";
 
 type Kept = Extract<JournalEntry, { kind: "result" }>;
@@ -27,6 +28,7 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
   const error = errorOf(run);
   const compensation = recordedCompensation(entries);
   const goesOn = run.status === "suspended" || run.status === "running";
+  const waited = waitedMs(run, entries);
   const draft: RunDraft = {
     runId: run.runId,
     status: run.status,
@@ -44,7 +46,8 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
     ...(compensation === undefined ? {} : { compensation }),
     ...(goesOn ? { waits: run.waits } : {}),
     notices: [...notices, ...(run.status === "suspended" ? waitsText(run.runId, run.waits) : [])],
-    durationMs: Math.max(0, (run.endedAtMs ?? run.startedAtMs) - run.startedAtMs),
+    durationMs: Math.max(0, (run.endedAtMs ?? entries.at(-1)?.atMs ?? run.startedAtMs) - run.startedAtMs),
+    ...(waited === 0 ? {} : { waitedMs: waited }),
   };
   const value = kept.find(({ number }) => number === run.resultNumber);
   const shaped = shapeRun({ draft, ...valueOf(run, value), budgetTokens, counter, keep: (label) => handleOf(run.runId, kept.find((one) => one.label === label)?.number ?? 0) });

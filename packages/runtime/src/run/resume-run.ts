@@ -18,6 +18,7 @@ import type { RunRequest } from "./run-request.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { driverFor, requestFor, scopeOf } from "./runner.ts";
 import type { Runner } from "./runner.ts";
+import { waitedMs } from "./waited-time.ts";
 
 export interface ResumerOptions {
   readonly seams: RunSeams;
@@ -79,8 +80,9 @@ export function createResumer(options: ResumerOptions): Resumer {
       if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
       if (run.status !== "running" && run.status !== "suspended") return await recorded(run);
       // Another process drives it.
-      await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: lookEveryMs, signal: resuming.signal });
-      if (resuming.signal.aborted) return await recorded(run);
+      const signal = AbortSignal.any([resuming.signal, ...(resuming.leave === undefined ? [] : [resuming.leave])]);
+      await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: lookEveryMs, signal });
+      if (signal.aborted) return await recorded(run);
     }
   }
 
@@ -98,9 +100,10 @@ export function createResumer(options: ResumerOptions): Resumer {
   }
 
   /** What is to become of a run, from its record. Errors where it cannot go on now; nothing was done by then. */
-  async function look(claimed: OpenClaim, { scope, request, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
+  async function look(claimed: OpenClaim, { scope, request: asked, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
     const { run } = claimed;
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
+    const request = { ...asked, waitedMs: waitedMs({ startedAtMs: run.startedAtMs, endedAtMs: undefined }, [...entries, resumedNow(claimed, clock.now())]) };
     const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);
     const told = (next: () => Promise<RunResult>) => () => {
@@ -184,9 +187,14 @@ function orWhy(read: () => ResumePoint): ResumePoint | string {
   }
 }
 
-function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, { reason }: OpenClaim, changes: readonly string[]): void {
+function resumedNow({ lease: { epoch }, reason }: OpenClaim, atMs: number, changes: readonly string[] = []): JournalEntry {
+  return { kind: "resumed", atMs, epoch, reason, changes };
+}
+
+function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, claimed: OpenClaim, changes: readonly string[]): void {
   const atMs = seams.clock.now();
-  log.add({ kind: "resumed", atMs, epoch: lease.epoch, reason, changes });
+  const { reason } = claimed;
+  log.add(resumedNow(claimed, atMs, changes));
   log.flush();
   seams.emit({ kind: "run-resumed", atMs, runId, principal, epoch: lease.epoch, reason, changes });
   if (changes.length > 0) notices.add(`Since the program was checked: ${changes.join("; ")}`);

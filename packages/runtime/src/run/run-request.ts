@@ -18,6 +18,8 @@ export interface RunRequest {
   readonly notices: readonly string[];
   /** By the monotonic clock. */
   readonly startedMs: number;
+  /** How long a run that goes on stood still before. */
+  readonly waitedMs?: number;
   /** False for a check alone. */
   readonly recorded: boolean;
   readonly onFailure: OnFailure;

@@ -33,7 +33,7 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   const { question, askedAtMs, run, said } = found;
   const state = stateOf(found, nowMs);
   const { kind: _kind, approvalId: _approvalId, ...answer } = said ?? { kind: undefined, approvalId: undefined };
-  const head = { question, askedAtMs, state, ...(said === undefined ? {} : { answer: answer as NonNullable<ShownApproval["answer"]> }) };
+  const head = { question, askedAtMs, ...(run.unreadable === undefined ? {} : { unreadable: run.unreadable }), state, ...(said === undefined ? {} : { answer: answer as NonNullable<ShownApproval["answer"]> }) };
   if (question.isReview === true) {
     const { programText: program, language } = run;
     const isIntact = program === undefined || digestOf({ language, program }) === question.definitionDigest;

@@ -10,7 +10,8 @@ export function waitsText(runId: string, waits: readonly RunWait[]): readonly st
   return [...told, ...more, `The run goes on by itself where a worker runs (callgate worker, callgate mcp), else with: callgate runs resume ${runId}. What it did so far stays done; do not run the program again.`];
 }
 
-function waitText(runId: string, wait: RunWait): string {
+/** One wait: what for, of which call, and the command that brings it on. A call is named by its number; commands take it with its run. */
+export function waitText(runId: string, wait: RunWait): string {
   switch (wait.kind) {
     case "approval":
       if (wait.question.isReview === true) return `a person to review the program (${wait.question.reason}): callgate approvals approve ${wait.question.approvalId}, or deny`;
@@ -20,9 +21,9 @@ function waitText(runId: string, wait: RunWait): string {
     case "event":
       return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq}): callgate runs signal ${runId} ${JSON.stringify(wait.name)} JSON`;
     case "job":
-      return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.callId})`;
+      return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.seq}): callgate runs complete ${wait.callId} JSON, where its tool does not tell the end itself`;
     case "resolution":
-      return `a person to say whether ${wait.tool} took effect: callgate runs resolve ${wait.callId} --happened or --did-not`;
+      return `a person to say whether ${wait.tool} took effect (call ${wait.seq}): callgate runs resolve ${wait.callId} --happened or --did-not`;
   }
 }
 

@@ -16,7 +16,7 @@ export async function listApprovalsCommand(options: { readonly run?: string }, c
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify(pending)}\n`);
     else if (pending.length === 0) terminal.err("No open questions\n");
-    else terminal.out(`${pending.map(({ question }) => renderQuestion({ question }, { colors: terminal.outColors })).join("\n")}`);
+    else terminal.out(`${pending.map(({ question, unreadable }) => renderQuestion({ question, unreadable }, { colors: terminal.outColors })).join("\n")}`);
     return exitCodes.ok;
   }, { about: [] });
 }

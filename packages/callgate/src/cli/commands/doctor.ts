@@ -1,11 +1,13 @@
 import { accessSync, constants } from "node:fs";
-import type { Gate } from "@callgate/contract";
+import { localPrincipal } from "@callgate/contract";
+import type { Gate, Principal, RunResult } from "@callgate/contract";
 import { makePrivateFolder } from "@callgate/runtime/journal";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { counted } from "../terminal.ts";
+import { unreadableRuns } from "../unreadable-runs.ts";
 
 interface Finding {
   readonly check: string;
@@ -21,7 +23,7 @@ export async function doctorCommand(context: CommandContext): Promise<ExitCode> 
   try {
     findings.push(...(await journalFindings(context)), await approvalFinding(context));
     await context.withGate(async (gate) => {
-      findings.push(...(await gateFindings(gate)));
+      findings.push(...(await gateFindings(gate, await keyFileOf(context))));
     }, { about: "told" });
   } catch (fault) {
     findings.push({ check: "gate", state: "failed", found: fault instanceof Error ? fault.message : String(fault), fix: "mend what the message names, then run callgate doctor again" });
@@ -75,8 +77,12 @@ async function approvalFinding({ configuration, folders }: CommandContext): Prom
   return { check: "approvals", state: "warning", found: "advisory: no key is set, so whoever can start callgate as this user can answer", fix: "make one with callgate approver init (docs/guide/approvals.md)" };
 }
 
-async function gateFindings(gate: Gate): Promise<readonly Finding[]> {
-  return [await checker(gate), await sandbox(gate), await clock(gate), await journal(gate), ...policy(gate), ...sources(gate)];
+/** Whose programs doctor runs: of a tenant of its own, so that they are not among anybody's runs. */
+const probe: Principal = { ...localPrincipal, tenant: "callgate-doctor" };
+
+async function gateFindings(gate: Gate, keyFile: string): Promise<readonly Finding[]> {
+  const ran = await gate.run("return [1, 2, 3].map((n) => n * 2)", { principal: probe });
+  return [await checker(gate), sandbox(ran), await clock(gate), await journal(gate, ran), ...(await journalKey(gate, keyFile)), ...policy(gate), ...sources(gate)];
 }
 
 function policy({ policy: inspected }: Gate): readonly Finding[] {
@@ -92,8 +98,7 @@ async function checker(gate: Gate): Promise<Finding> {
     : { check: "check", state: "failed", found: `a wrong program was ${result.status}`, fix: "reinstall callgate; if it stays, report it with the output of callgate doctor --json" };
 }
 
-async function sandbox(gate: Gate): Promise<Finding> {
-  const result = await gate.run("return [1, 2, 3].map((n) => n * 2)");
+function sandbox(result: RunResult): Finding {
   const right = result.status === "completed" && result.value?.kind === "whole" && JSON.stringify(result.value.value) === "[2,4,6]";
   return right
     ? { check: "sandbox", state: "ok", found: `a program runs in ${Math.max(1, Math.round(result.durationMs))} ms` }
@@ -101,17 +106,38 @@ async function sandbox(gate: Gate): Promise<Finding> {
 }
 
 async function clock(gate: Gate): Promise<Finding> {
-  const result = await gate.run("while (true) {}", { limits: { cpuMs: 200 } });
+  const result = await gate.run("while (true) {}", { principal: probe, limits: { cpuMs: 200 } });
   return result.status === "limit"
     ? { check: "limits", state: "ok", found: "an endless loop is ended" }
     : { check: "limits", state: "failed", found: `an endless loop ended ${result.status}`, fix: "report it with the output of callgate doctor --json" };
 }
 
-async function journal(gate: Gate): Promise<Finding> {
-  const [last] = await gate.runs.list({ limit: 1 });
-  return last === undefined
-    ? { check: "journal", state: "failed", found: "the runs above were not recorded", fix: "see the notes above; free disk space or choose another place with journal.path" }
+async function journal(gate: Gate, { runId }: RunResult): Promise<Finding> {
+  return (await gate.runs.show(runId, { principal: probe })) === undefined
+    ? { check: "journal", state: "failed", found: "the run above was not recorded", fix: "see the notes above; free disk space or choose another place with journal.path" }
     : { check: "journal", state: "ok", found: "runs are recorded" };
+}
+
+/** Where this process has its master key from. */
+async function keyFileOf({ configuration, folders }: CommandContext): Promise<string> {
+  const { config, folder } = await configuration();
+  const { keyFileAt } = await import("../../open-journal.ts");
+  return keyFileAt(config.journal ?? {}, { folder, stateFolder: folders.state });
+}
+
+/** Runs that another key file is needed for: they wait for ever where nobody says so. */
+async function journalKey(gate: Gate, keyFile: string): Promise<readonly Finding[]> {
+  const runs = await unreadableRuns(gate);
+  if (runs.length === 0) return [];
+  const open = runs.filter(({ endedAtMs }) => endedAtMs === undefined);
+  const names = (open.length > 0 ? open : runs).slice(0, 5).map(({ runId }) => runId).join(", ");
+  const rest = open.length === 0 ? "" : `, of which ${open.length} ${open.length === 1 ? "has" : "have"} not ended and cannot go on here`;
+  return [{
+    check: "journal key",
+    state: "warning",
+    found: `${counted(runs.length, "run")} of this journal ${runs.length === 1 ? "is" : "are"} sealed under another key file${rest}: ${names}${(open.length > 0 ? open : runs).length > 5 ? " and more" : ""}`,
+    fix: `all processes of a journal need the same key file. This one uses ${keyFile}: put a copy of the file of the machine where those runs began there, or name it with journal.keyFile. Runs that were begun with the file that is there now need that one: keep it until they have ended`,
+  }];
 }
 
 function sources(gate: Gate): readonly Finding[] {

@@ -5,14 +5,30 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderReport, renderValue, runJson } from "../render-run.ts";
+import { visible } from "../terminal.ts";
 
-/** `callgate runs resume RUN` */
+/** `callgate runs resume RUN`: Ctrl-C gives the run back for another to take; it is `runs cancel` that ends it. */
 export async function resumeRunCommand(runId: string, { acceptChanges = false }: { readonly acceptChanges?: boolean }, context: CommandContext): Promise<ExitCode> {
+  const { signal, terminal } = context;
   return await context.withGate(async (gate, view) => {
-    const result = await gate.runs.resume(runId, { acceptChanges, signal: context.signal });
+    const leaving = (): void => {
+      view.pause();
+      terminal.err(`giving ${runId} back once what is under way has ended; interrupt again to stop at once, and a write under way is then in doubt\n`);
+    };
+    signal.addEventListener("abort", leaving, { once: true });
+    const result = await gate.runs.resume(runId, { acceptChanges, leave: signal }).finally(() => signal.removeEventListener("abort", leaving));
     view.close();
-    return printRun(result, context);
-  });
+    return signal.aborted ? printLeft(result, context) : printRun(result, context);
+  }, { keepsQuestions: true });
+}
+
+/** How a run stands that somebody interrupted: it may have come to its end all the same. */
+function printLeft(result: RunResult, context: CommandContext): ExitCode {
+  const { runId, status } = result;
+  if (status !== "suspended" && status !== "running") return printRun(result, context);
+  const left = status === "running" ? `Run ${runId} goes on in another process` : `Run ${runId} was given back as it stands, and is not cancelled; callgate runs cancel ${runId} ends it`;
+  printRun({ ...result, notices: [left, ...result.notices] }, context);
+  return exitCodes.interrupted;
 }
 
 /** Prints a run as `callgate run` does. */
@@ -65,14 +81,22 @@ export async function cancelRunCommand(runId: string, context: CommandContext): 
   });
 }
 
-/** `callgate runs rollback RUN`: fails when a person has to undo something. */
+/** `callgate runs rollback RUN`: fails when a person has to undo something, and waits where one has to allow it. */
 export async function rollbackRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
   await proveApprover(context, "Undoing a run");
   return await context.withGate(async (gate) => {
     const result = await gate.runs.rollback(runId, { signal: context.signal });
-    printRun(result, context);
-    return (result.compensation?.remaining.length ?? 0) === 0 ? exitCodes.ok : exitCodes.failed;
+    printUndoing(result, context);
+    const { remaining = [] } = result.compensation ?? {};
+    if (remaining.some(({ approvalId }) => approvalId !== undefined)) return exitCodes.approvalPending;
+    return remaining.length === 0 ? exitCodes.ok : exitCodes.failed;
   });
+}
+
+/** What was undone of a run, and what is left. What the run gave was told when it ended. */
+function printUndoing({ runId, status, compensation, notices }: RunResult, { options, terminal }: CommandContext): void {
+  if (options.json === true) terminal.out(`${JSON.stringify({ runId, status, compensation, notices })}\n`);
+  else terminal.out(`${[...(notices.length === 0 ? ["Nothing of it had to be undone"] : notices), `${runId} ${status}`].map(visible).join("\n")}\n`);
 }
 
 function parseJson(json: string | undefined): unknown {

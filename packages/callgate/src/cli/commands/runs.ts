@@ -1,14 +1,15 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
-import { modelView } from "@callgate/runtime";
+import { modelView, waitedMs, waitText } from "@callgate/runtime";
 import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { callLine } from "../live-view.ts";
-import { renderReport, rounded, runJson } from "../render-run.ts";
+import { renderReport, rounded, runJson, timesText, waitsJson } from "../render-run.ts";
 import { renderTable } from "../table.ts";
 import { counted, duration, visible } from "../terminal.ts";
+import { unreadableText } from "../unreadable-runs.ts";
 
 /** The record is read without any source. */
 const recordOnly = { about: [] };
@@ -21,7 +22,7 @@ function connectionLine({ host, port, verdict, rule, bytesSent, bytesReceived }:
 /** `callgate runs ls` */
 export async function listRunsCommand(options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
-    const runs = await Promise.all((await gate.runs.list({ limit: options.limit ?? 20 })).map((run) => withTool(gate, run)));
+    const runs = await Promise.all((await gate.runs.list({ limit: options.limit ?? 20 })).map((run) => listed(gate, run)));
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify(runs)}\n`);
     else if (runs.length === 0) terminal.err("No runs yet\n");
@@ -33,24 +34,35 @@ export async function listRunsCommand(options: { readonly limit?: number }, cont
 interface ListedRun extends RunRecord {
   /** Of a direct call. */
   readonly tool?: string;
+  /** How long it stood still without a process. */
+  readonly waitedMs?: number;
 }
 
-/** A direct call has no program to be known by; its tool is in its record. */
-async function withTool(gate: Gate, run: RunRecord): Promise<ListedRun> {
-  if (run.kind !== "call") return run;
-  const issued = (await gate.runs.show(run.runId))?.entries.find((entry) => entry.kind === "call-issued");
-  return issued === undefined ? run : { ...run, tool: issued.tool };
+/** What only its entries say: which tool a direct call called, for it has no program to be known by; and how long a run waited. */
+async function listed(gate: Gate, run: RunRecord): Promise<ListedRun> {
+  const waits = run.epoch > 1 || run.status === "suspended";
+  if (run.kind !== "call" && !waits) return run;
+  const { entries = [] } = (await gate.runs.show(run.runId)) ?? {};
+  const issued = run.kind === "call" ? entries.find((entry) => entry.kind === "call-issued") : undefined;
+  return { ...run, waits: waitsJson(run.runId, run.waits), ...(waits ? { waitedMs: waitedMs(run, entries, Date.now()) } : {}), ...(issued === undefined ? {} : { tool: issued.tool }) };
 }
 
-function whatRan({ kind, tool, programText, replayOf }: ListedRun): string {
+function whatRan({ kind, tool, programText, replayOf, unreadable }: ListedRun): string {
+  if (unreadable === "other_key") return "(sealed under another key file)";
+  if (unreadable === "erased" && kind !== "call") return "(erased)";
   if (kind === "call") return `call ${tool ?? ""}`.trimEnd();
   const text = (programText ?? kind).trim().split("\n")[0] ?? "";
   return replayOf === undefined ? text : `replay of ${replayOf}`;
 }
 
 function runRow(run: ListedRun): readonly string[] {
-  const took = run.endedAtMs === undefined ? "" : duration(run.endedAtMs - run.startedAtMs);
-  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), took, visible(whatRan(run))];
+  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), timeOf(run, run.waitedMs ?? 0), visible(whatRan(run))];
+}
+
+/** How long it took; of a run that is suspended, so far. */
+function timeOf({ status, startedAtMs, endedAtMs }: RunRecord, waited: number): string {
+  if (endedAtMs === undefined && status !== "suspended") return "";
+  return timesText((endedAtMs ?? Date.now()) - startedAtMs, waited);
 }
 
 /** `callgate runs show RUN` */
@@ -59,60 +71,70 @@ export async function showRunCommand(runId: string, context: CommandContext): Pr
     const shown = await gate.runs.show(runId);
     if (shown === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`);
     const { terminal } = context;
-    if (context.options.json === true) terminal.out(`${JSON.stringify({ ...shown, entries: shown.entries.map((entry) => ("durationMs" in entry ? rounded(entry) : entry)) })}\n`);
+    if (context.options.json === true) terminal.out(`${JSON.stringify(shownJson(shown))}\n`);
     else terminal.out(renderRun(shown.run, shown.entries, context));
     return exitCodes.ok;
   }, recordOnly);
 }
 
+type Shown = NonNullable<Awaited<ReturnType<Gate["runs"]["show"]>>>;
+
+function shownJson({ run, entries }: Shown): object {
+  const readable = entries.map((entry) => ("durationMs" in entry ? rounded(entry) : entry.kind === "suspended" ? { ...entry, waits: waitsJson(run.runId, entry.waits) } : entry));
+  return { run: { ...run, waits: waitsJson(run.runId, run.waits), waitedMs: waitedMs(run, entries, Date.now()) }, entries: readable };
+}
+
 function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal }: CommandContext): string {
   const { bold, dim } = terminal.outColors;
+  const time = timeOf(run, waitedMs(run, entries, Date.now()));
   const lines = [
     `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
-    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}${run.session === undefined ? "" : ` · block ${run.session.block} of session ${run.session.sessionId}`}`),
+    dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}${time === "" ? "" : ` · ${time}`}${run.session === undefined ? "" : ` · block ${run.session.block} of session ${run.session.sessionId}`}`),
+    ...(run.unreadable === undefined ? [] : [unreadableText(run.unreadable)]),
     ...(run.replayOf === undefined ? [] : [`a replay of ${run.replayOf} with its recorded answers: nothing was called, nothing was changed`]),
     "",
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
-  for (const entry of entries) lines.push(...renderEntry(entry, run, terminal));
-  if (run.status !== "running") lines.push(...openCalls(entries).map((text) => `           ${text}`));
+  const names = callNames(entries);
+  for (const entry of entries) lines.push(...renderEntry(entry, run, { terminal, names }));
+  if (run.status !== "running") lines.push(...openCalls(entries, names).map((text) => `           ${text}`));
   return `${lines.join("\n")}\n`;
 }
 
 /** One line for each call whose end is not on record: it has not begun, or nobody knows. */
-function openCalls(entries: readonly JournalEntry[]): readonly string[] {
+function openCalls(entries: readonly JournalEntry[], names: CallNames): readonly string[] {
   const ended = new Set(entries.flatMap((entry) => (entry.kind === "call-ended" ? [entry.seq] : [])));
   const lastDecision = new Map(entries.flatMap((entry) => (entry.kind === "call-decided" ? [[entry.seq, entry.decision] as const] : [])));
   const inBackground = new Set(entries.flatMap((entry) => (entry.kind === "call-backgrounded" ? [entry.seq] : [])));
   return entries.flatMap((entry) => {
     if (entry.kind !== "call-issued" || ended.has(entry.seq)) return [];
-    const call = `#${entry.seq} ${entry.tool}`;
+    const call = `${names(entry.seq)} ${entry.tool}`;
     if (lastDecision.get(entry.seq) === "ask") return [`${call} has not begun: nobody has answered yet`];
     if (inBackground.has(entry.seq)) return [`${call} goes on in the background`];
     return [`${call} has no recorded end${entry.effect === "read" ? "" : "; whether it took effect is not known"}`];
   });
 }
 
-function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandContext["terminal"]): readonly string[] {
+function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: { readonly terminal: CommandContext["terminal"]; readonly names: CallNames }): readonly string[] {
   const at = terminal.outColors.dim(`+${Math.max(0, Math.round(entry.atMs - run.startedAtMs))} ms`.padEnd(10));
   const json = (value: unknown) => visible(JSON.stringify(value) ?? "");
   switch (entry.kind) {
     case "checked":
       return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
     case "call-issued":
-      return [`${at} #${entry.seq} ${entry.tool}(${json(entry.args.summary)})`];
+      return [`${at} ${names(entry.seq)} ${entry.tool}(${json(entry.args.summary)})`];
     case "call-edited":
-      return [`${at} #${entry.seq} performed as ${visible(entry.by)} changed it: ${json(entry.args.summary)}`];
+      return [`${at} ${names(entry.seq)} performed as ${visible(entry.by)} changed it: ${json(entry.args.summary)}`];
     case "call-decided":
-      if (entry.unobserved !== undefined) return [`${at} #${entry.seq} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
+      if (entry.unobserved !== undefined) return [`${at} ${names(entry.seq)} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
-      return [`${at} #${entry.seq} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
+      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
     case "call-ended":
-      return [`${at} #${entry.seq} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
+      return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
     case "call-late":
-      return [`${at} #${entry.seq} a late answer settled the effect as ${entry.effectStatus}`];
+      return [`${at} ${names(entry.seq)} a late answer settled the effect as ${entry.effectStatus}`];
     case "call-refused":
-      return [`${at} #${entry.seq} ${entry.tool} was issued after the end and never ran`];
+      return [`${at} ${names(entry.seq)} ${entry.tool} was issued after the end and never ran`];
     case "console":
       return entry.entries.map((line) => `${at} ${line.level} ${visible(line.text)}`);
     case "text":
@@ -124,17 +146,17 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
     case "result":
       return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
     case "approval-asked":
-      return [`${at} ${ofRun(entry.seq)} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
+      return [`${at} ${names(entry.seq)} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
     case "call-resolved":
-      return [`${at} #${entry.seq} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
+      return [`${at} ${names(entry.seq)} its effect is ${entry.effectStatus}: ${entry.how}${entry.by === undefined ? "" : ` (${visible(entry.by)})`}`];
     case "call-reread":
-      return [`${at} #${entry.seq} was made again, for its result was not kept: ${entry.same ? "it gave the same" : "it gave something else"}`];
+      return [`${at} ${names(entry.seq)} was made again, for its result was not kept: ${entry.same ? "it gave the same" : "it gave something else"}`];
     case "call-intercepted":
-      return [`${at} #${entry.seq} ${entry.how} by interceptor ${entry.by}${entry.args === undefined ? "" : `: ${json(entry.args.summary)}`}`];
+      return [`${at} ${names(entry.seq)} ${entry.how} by interceptor ${entry.by}${entry.args === undefined ? "" : `: ${json(entry.args.summary)}`}`];
     case "call-backgrounded":
-      return [`${at} #${entry.seq} its work goes on in the background`];
+      return [`${at} ${names(entry.seq)} its work goes on in the background`];
     case "suspended":
-      return suspendedLines(entry).map((text) => `${at} ${text}`);
+      return suspendedLines(run, entry).map((text) => `${at} ${text}`);
     case "cancelling":
       return [entry.status === undefined ? `${at} cancelled while it was suspended` : `${at} ended (${entry.status}); what it did is undone`];
     case "resumed":
@@ -145,17 +167,23 @@ function renderEntry(entry: JournalEntry, run: RunRecord, terminal: CommandConte
 }
 
 /** What a run waits for, and why it did not go on when somebody tried. */
-function suspendedLines({ waits, reason }: Extract<JournalEntry, { readonly kind: "suspended" }>): readonly string[] {
-  const waiting = waits.map((wait) => `${wait.kind} (${ofRun(wait.seq)})`).join(", ");
+function suspendedLines({ runId }: RunRecord, { waits, reason }: Extract<JournalEntry, { readonly kind: "suspended" }>): readonly string[] {
   return [
     ...(reason === undefined ? [] : [`did not go on: ${visible(reason)}`]),
-    ...(waits.length > 0 ? [`suspended; waits for ${visible(waiting)}`] : [reason === undefined ? "suspended; anybody may go on with it" : "suspended; it is looked at again by itself"]),
+    ...(waits.length > 0 ? waits.map((wait) => `suspended; waits for ${visible(waitText(runId, wait))}`) : [reason === undefined ? "suspended; anybody may go on with it" : "suspended; it is looked at again by itself"]),
   ];
 }
 
-/** A call by its number; what is asked before the first one is about the program. */
-function ofRun(seq: number): string {
-  return seq < 0 ? "program" : `#${seq}`;
+type CallNames = (seq: number) => string;
+
+/** A call by its number. A step that undoes another is no call of the program; what is asked before the first one is about the program. */
+function callNames(entries: readonly JournalEntry[]): CallNames {
+  const undone = new Map(entries.flatMap((entry) => (entry.kind === "call-issued" && entry.compensates !== undefined ? [[entry.seq, entry.compensates] as const] : [])));
+  return (seq) => {
+    const undoes = undone.get(seq);
+    if (undoes !== undefined) return `undo of #${undoes}`;
+    return seq < 0 ? "program" : `#${seq}`;
+  };
 }
 
 /** `callgate runs replay RUN` */
