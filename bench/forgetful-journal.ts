@@ -1,5 +1,5 @@
 import type { Journal } from "@callgate/contract";
-import { withoutAudit } from "@callgate/testkit";
+import { memoryGrants, withoutAudit } from "@callgate/testkit";
 
 const nothing = async (): Promise<undefined> => undefined;
 const empty = async (): Promise<readonly never[]> => [];
@@ -32,5 +32,6 @@ export const forgetfulJournal: Journal = {
   erase: nothing,
   prune: async () => ({ runs: 0, bytes: 0, heldRuns: 0 }),
   audit: withoutAudit,
+  grants: memoryGrants({ now: () => 0 }),
   close: nothing,
 };

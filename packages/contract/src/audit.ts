@@ -1,3 +1,4 @@
+import type { Digest } from "./json.ts";
 import type { RunStatus } from "./outcome.ts";
 
 /**
@@ -19,6 +20,7 @@ export type AuditFault =
   | "ledger-changed"
   | "ledger-missing"
   | "hold-changed"
+  | "grant-changed"
   | "key-unknown"
   | "checkpoint";
 
@@ -103,7 +105,11 @@ export type LedgerEvent =
   /** Lines up to that one were removed from the ledger itself; the stamp is that of the last of them. */
   | { readonly kind: "ledger-cut"; readonly lane: number; readonly upTo: number; readonly stamp: string; readonly runs: number; readonly by: string; readonly reason: string }
   | { readonly kind: "hold-placed"; readonly hold: AuditHold }
-  | { readonly kind: "hold-released"; readonly holdId: string; readonly by: string };
+  | { readonly kind: "hold-released"; readonly holdId: string; readonly by: string }
+  /** `digest`: of all of it. */
+  | { readonly kind: "grant-given"; readonly grantId: string; readonly tool: string; readonly digest: Digest; readonly expiresAtMs: number; readonly by: string }
+  | { readonly kind: "grant-used"; readonly grantId: string; readonly callId: string }
+  | { readonly kind: "grant-revoked"; readonly grantId: string; readonly by: string };
 
 /** A line of the ledger for people: what was done to the record, when. */
 export interface LedgerLine {
@@ -126,7 +132,7 @@ export interface JournalAudit {
    * of memory for each run. Errors: what `signal` was aborted with.
    */
   verify(options?: VerifyOptions): Promise<AuditVerdict>;
-  /** Erasures, removals, holds and what was said to runs of a tenant, newest first. Default limit 100. */
+  /** Erasures, removals, holds, grants and what was said to runs of a tenant, newest first. Default limit 100. */
   ledger(tenant: string, options?: { readonly limit?: number }): Promise<readonly LedgerLine[]>;
   hold(hold: Omit<AuditHold, "holdId" | "placedAtMs" | "released">): Promise<AuditHold>;
   /** Errors: USAGE when there is none of that id, or it was released before. */

@@ -23,6 +23,7 @@ const pinned = {
   "run-ended": [...run, "status", "durationMs"],
   "call-requested": [...call, "effect", "args"],
   "call-decided": [...call, "decision", "ruleId", "unobserved"],
+  "grant-used": [...call, "grantId", "by", "use", "maxUses"],
   "call-intercepted": [...call, "by", "how"],
   "approval-asked": [...call, "question"],
   "approval-answered": [...call, "approvalId", "approved", "by"],

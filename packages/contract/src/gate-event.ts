@@ -40,6 +40,8 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
   | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly unobserved?: "ask" | "deny" })
+  /** A standing grant let the call through, without a question. `use`: the how many-th of `maxUses`. */
+  | (CallScoped & { readonly kind: "grant-used"; readonly grantId: string; readonly by: string; readonly use: number; readonly maxUses: number })
   | (CallScoped & { readonly kind: "call-intercepted"; readonly by: string; readonly how: InterceptedHow })
   | (CallScoped & { readonly kind: "approval-asked"; readonly question: ApprovalQuestion })
   | (CallScoped & { readonly kind: "approval-answered"; readonly approvalId: string; readonly approved: boolean; readonly by: string })

@@ -6,6 +6,7 @@ import type { CallError } from "./call-error.ts";
 import type { AnswerSigner, ApprovalQuestion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
 import type { RunSignal } from "./durable.ts";
+import type { GateGrants, GrantView, GrantWithAnswer } from "./grant.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
@@ -181,6 +182,8 @@ export interface GivenAnswer {
   readonly args?: unknown;
   /** Needed once the gate knows keys of approvers. */
   readonly signer?: AnswerSigner;
+  /** With an approval of a call as it was asked: more calls that are let through without a question. */
+  readonly grant?: GrantWithAnswer;
 }
 
 /** Questions to people and their answers. Must not be reachable from a model or a guest. */
@@ -194,7 +197,7 @@ export interface GateApprovals {
    *
    * Errors: SIGNAL_REFUSED (no such question, too late, from who asked, not signed), USAGE (arguments that do not fit).
    */
-  answer(approvalId: string, answer: GivenAnswer, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean }>;
+  answer(approvalId: string, answer: GivenAnswer, options?: Caller): Promise<{ readonly known: boolean; readonly approved: boolean; /** Given with this answer. */ readonly grant?: GrantView }>;
 }
 
 /** Works off runs of the journal until it is stopped. */
@@ -394,6 +397,7 @@ export interface Gate {
     cancel(callId: string, options?: Caller): Promise<{ readonly known: boolean }>;
   };
   readonly approvals: GateApprovals;
+  readonly grants: GateGrants;
   /** On whose behalf things happen where a caller says nothing. */
   readonly principal: Principal;
   /** How the budgets of the caller's tenant stand, over all processes and machines of the journal. Must not be reachable from a model. */

@@ -27,6 +27,7 @@ export type { LimitName, RunLimits } from "./limits.ts";
 export { defaultLimits } from "./limits.ts";
 export type { Budget, BudgetAnswer, BudgetClaim, BudgetCount, BudgetCounter, BudgetSettlement, BudgetUnit, BudgetView, BudgetWindow, CallCost, Spent } from "./budgets.ts";
 export { budgetUnits, nothingSpent } from "./budgets.ts";
+export type { GateGrants, GivenGrant, Grant, GrantArguments, GrantClaim, GrantScope, GrantTest, GrantUse, GrantView, GrantWithAnswer, JournalGrants, KeptGrant } from "./grant.ts";
 export type { CircuitBreaker, CircuitView, ConcurrencyLimit, LimitRule, LimitScope, RateAnswer, RateLimit, RateStore } from "./call-limits.ts";
 export type {
   CacheSpec,

@@ -6,6 +6,7 @@ import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { ClaimOptions, EffectClaim, EffectReservation, RunHolder, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
 import type { GuestConnection, GuestConsoleEntry } from "./guest-frames.ts";
+import type { JournalGrants } from "./grant.ts";
 import type { InterceptedHow } from "./interceptor.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
@@ -111,7 +112,7 @@ export type JournalEntry =
   | { readonly kind: "approval-asked"; readonly atMs: number; readonly seq: number; readonly question: ApprovalQuestion }
   /** A person approved the call with other arguments. Those of `call-issued` are the program's, for replay; these are performed. */
   | { readonly kind: "call-edited"; readonly atMs: number; readonly seq: number; readonly approvalId: string; readonly by: string; readonly args: RecordedValue }
-  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[] }
+  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** The standing grant that let it through, without a question; `answeredBy` gave it. */ readonly grantId?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[] }
   | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
@@ -283,5 +284,6 @@ export interface Journal {
   /** Ended runs only: one that is suspended is never removed, and none under a legal hold. */
   prune(options: PruneOptions): Promise<PruneResult>;
   readonly audit: JournalAudit;
+  readonly grants: JournalGrants;
   close(): Promise<void>;
 }

@@ -12,9 +12,10 @@ interface Cut {
   readonly reason: string;
 }
 
-/** Of these lines, the runs that are still there, the holds that were not released, and the lanes that still have lines. */
+/** Of these lines, the runs and grants that are still there, the holds that were not released, and the lanes that still have lines. */
 const stillThere = `
 select run_id as id from callgate.runs where run_id = any ($1::text[])
+union all select grant_id from callgate.grants where grant_id = any ($1::text[])
 union all select hold_id from callgate.holds where hold_id = any ($1::text[]) and released_at_ms is null
 union all select 'lane ' || lane from callgate.ledger where lane = any ($2::int[])`;
 
@@ -41,12 +42,13 @@ export async function cutLedger({ database, lanes }: { readonly database: Databa
 
 async function linesThatAreOver(query: Query, page: readonly SqlRow[]): Promise<readonly SqlRow[]> {
   const events = page.flatMap((line) => JSON.parse(String(line["body"])) as LedgerEvent[]);
-  const ids = events.flatMap((event) => ("runId" in event ? [event.runId] : event.kind === "hold-placed" ? [event.hold.holdId] : []));
+  const ids = events.flatMap((event) => ("runId" in event ? [event.runId] : "grantId" in event ? [event.grantId] : event.kind === "hold-placed" ? [event.hold.holdId] : []));
   // A lane tells of itself in its first line; only in the list that it is there is a reason to keep the line.
   const opened = Number(page[0]?.["position"]) === 1 && events.length > 0 && events[0]?.kind === "lane-opened" ? [] : events.flatMap((event) => (event.kind === "lane-opened" ? [event.lane] : []));
   const there = new Set((await query(stillThere, [ids, opened])).map((row) => String(row["id"])));
   return leading(page, (event) => {
     if ("runId" in event) return !there.has(event.runId);
+    if ("grantId" in event) return !there.has(event.grantId);
     if (event.kind === "hold-placed") return !there.has(event.hold.holdId);
     return event.kind !== "lane-opened" || !there.has(`lane ${event.lane}`);
   });

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { AuditHold, JournalAudit } from "@callgate/contract";
-import { holdOf, holdValues, insertHold, linesOf, noHoldError, verifyRecord } from "@callgate/runtime/journal-parts";
+import { grantOf, grantUseOf, holdOf, holdValues, insertHold, linesOf, noHoldError, verifyRecord } from "@callgate/runtime/journal-parts";
 import type { RecordRows } from "@callgate/runtime/journal-parts";
 import type { Database } from "./database.ts";
+import { countedGrants } from "./grants.ts";
 import type { RunWriteSeams } from "./run-writes.ts";
 
 const LEDGER_LIMIT = 100;
@@ -58,5 +59,7 @@ function createPostgresRows({ read }: Pick<Database, "read">): RecordRows {
     lanes: async () => (await read("select distinct lane from callgate.ledger order by lane")).map((row) => Number(row["lane"])),
     lines: (lane, after, limit) => read("select position, tenant, at_ms, body, stamp, tail from callgate.ledger where lane = $1 and position > $2 order by position limit $3", [lane, after, limit]),
     holds: async () => (await read("select * from callgate.holds")).map(holdOf),
+    grants: async () => (await read(countedGrants)).map(grantOf),
+    grantUses: async () => (await read("select grant_id, call_id from callgate.grant_uses")).map(grantUseOf),
   };
 }

@@ -6,6 +6,7 @@ import { readBudgets, reserveBudgets, settleBudgets } from "./budgets.ts";
 import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { reserveEffect, settleEffect } from "./effects.ts";
+import { createPostgresGrants } from "./grants.ts";
 import { journalTime } from "./journal-time.ts";
 import { createClaims } from "./claims.ts";
 import type { Claims } from "./claims.ts";
@@ -114,6 +115,7 @@ export function journalOver(database: Database, options: Omit<PostgresJournalOpt
     ...holding(parts, guard),
     ...labelling(parts, guard),
     audit: createPostgresAudit(seams, guard),
+    grants: createPostgresGrants({ seams, guard, after: (runId, work) => writes.after(runId, work) }),
     erase: (tenant, runId, { by = "callgate" } = {}) =>
       guard("Cannot erase a run", async () => {
         await eraseRun(seams, { tenant, runId, by });

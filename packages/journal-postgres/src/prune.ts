@@ -38,7 +38,10 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<P
     await seams.database.query("lazy", "delete from callgate.taints where at_ms < $1", [keysOlderThanMs]);
     await cutLedger(seams, { beforeMs: keysOlderThanMs, ...why(options, "age") });
   }
-  if (olderThanMs !== undefined) await seams.database.query("lazy", "delete from callgate.budget_counts where window_start_ms > 0 and window_start_ms < $1", [Math.floor(olderThanMs - oldWindowMs)]);
+  if (olderThanMs !== undefined) {
+    await seams.database.query("lazy", "delete from callgate.budget_counts where window_start_ms > 0 and window_start_ms < $1", [Math.floor(olderThanMs - oldWindowMs)]);
+    await seams.database.query("lazy", "with expired as (delete from callgate.grants where expires_at_ms < $1 returning grant_id) delete from callgate.grant_uses where grant_id in (select grant_id from expired)", [olderThanMs]);
+  }
   // A blob that no run names is left alone for a day: its entry may be on its way.
   if (runs > 0) await seams.database.query("lazy", "delete from callgate.blobs b where put_at < clock_timestamp() - interval '1 day' and not exists (select 1 from callgate.blob_refs r where r.tenant = b.tenant and r.digest = b.digest)");
   return { runs, bytes: Math.max(0, before - (await journalBytes(seams.database))), heldRuns: await heldRuns(seams.database, options) };

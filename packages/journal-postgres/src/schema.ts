@@ -222,4 +222,27 @@ create table callgate.taints (
 );
 create index taints_by_time on callgate.taints (at_ms);
 `,
+  `
+-- Standing grants. body: JSON, the grant as it was signed; what counts of it is read from there.
+create table callgate.grants (
+  grant_id text primary key,
+  tenant text not null,
+  user_id text not null,
+  body text not null,
+  given_at_ms double precision not null,
+  expires_at_ms double precision not null,
+  revoked_at_ms double precision,
+  revoked_by text
+);
+create index grants_by_tenant on callgate.grants (tenant, given_at_ms desc);
+
+-- a row is one use; they outlive the runs of their calls, so that a use is never given back
+create table callgate.grant_uses (
+  grant_id text not null,
+  call_id text not null,
+  tenant text not null,
+  at_ms double precision not null,
+  primary key (grant_id, call_id)
+);
+`,
 ];

@@ -76,6 +76,7 @@ function eventMessage(event: GateEvent): string | undefined {
     case "run-ended":
     case "call-requested":
     case "call-decided":
+    case "grant-used":
     case "call-intercepted":
     case "approval-answered":
     case "call-late":

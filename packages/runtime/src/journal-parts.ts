@@ -13,6 +13,7 @@ export { defaultMaxKeyAgeMs, holderOf, recordedEffect, settledEffect } from "./j
 export type { EffectHolder } from "./journal/effects.ts";
 export type { PreparedEntry } from "./journal/entry-rows.ts";
 export { fencedError, givenUpError, keyLostError, notFoundError, signalLimitError } from "./journal/fence.ts";
+export { grantAnswer, grantGiven, grantOf, grantUseOf, grantValues, insertGrant } from "./journal/grant-rows.ts";
 export { createHeldLeases, defaultLeaseMs } from "./journal/held-leases.ts";
 export type { HeldLeases } from "./journal/held-leases.ts";
 export { heldError, holdCovers, holdOf, holdValues, insertHold, noHoldError } from "./journal/hold-rows.ts";

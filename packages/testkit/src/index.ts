@@ -3,6 +3,7 @@
 export { virtualClock } from "./virtual-clock.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { memoryBlobs } from "./memory-blobs.ts";
+export { memoryGrants } from "./memory-grants.ts";
 export { testPolicy } from "./test-policy.ts";
 export type { MemoryBlobs } from "./memory-blobs.ts";
 export { makeOwnedFolder, unmountBelow } from "./owned-folder.ts";

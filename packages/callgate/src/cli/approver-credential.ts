@@ -24,3 +24,8 @@ export async function proveApprover(context: Pick<CommandContext, "configuration
   if (signer === undefined) throw new CallgateError("NOT_APPROVER", `That is not the passphrase of ${own.by}. Nothing was done`);
   return signer;
 }
+
+/** Who does it: the owner of the key, or whoever this command was started as. */
+export function answererOf(signer: AnswerSigner | undefined, { options }: Pick<CommandContext, "options">): { readonly signer: AnswerSigner } | { readonly by: string } {
+  return signer === undefined ? { by: options.user ?? process.env["USER"] ?? "terminal" } : { signer };
+}

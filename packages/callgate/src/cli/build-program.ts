@@ -30,6 +30,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addFindCommands(program, act);
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
+  addGrantCommands(program, act);
   addAuditCommands(program, act);
   addPolicyCommands(program, act);
   addLimitCommands(program, act);
@@ -204,7 +205,7 @@ function addAuditCommands(program: Command, act: Act): void {
     .option("--write-checkpoint <file>", "write how far the record has come; keep it elsewhere")
     .description("check every stamp of the record; exit code 1 when something was changed or removed behind Callgate's back")
     .action((options: object) => act(async (context) => (await load()).verifyAuditCommand(options, context)));
-  audit.command("log").option("--limit <count>", "lines at most", wholeNumber).description("erasures, removals, holds and answers, newest first").action((options: object) => act(async (context) => (await load()).auditLogCommand(options, context)));
+  audit.command("log").option("--limit <count>", "lines at most", wholeNumber).description("erasures, removals, holds, grants and answers, newest first").action((options: object) => act(async (context) => (await load()).auditLogCommand(options, context)));
   audit
     .command("hold")
     .requiredOption("--reason <text>", "what it is for")
@@ -230,12 +231,13 @@ function addApprovalCommands(program: Command, act: Act): void {
     .action((options: object) => act(async (context) => (await load()).listApprovalsCommand(options, context)));
   approvals.command("show").argument("<approval>", "its id, as approvals ls shows it").description("everything that is asked about, in full").action((approval: string) => act(async (context) => (await load()).showApprovalCommand(approval, context)));
   for (const [name, approved] of [["approve", true], ["deny", false]] as const) {
-    approvals
+    const command = approvals
       .command(name)
       .argument("[approval...]", "their ids, as approvals ls shows them")
       .option("--all", "everything that a run asks")
       .option("--run <run>", "the run, with --all")
-      .option("--reason <text>", "kept in the record")
+      .option("--reason <text>", "kept in the record");
+    (approved ? withGrant(command) : command)
       .description(approved ? "allow exactly these calls; asks for the passphrase of an approver where one is set" : "refuse them")
       .action((ids: string[], options: object) => act(async (context) => (await load()).answerApprovalsCommand(ids, { approved, ...options }, context)));
   }
@@ -254,6 +256,33 @@ function addApprovalCommands(program: Command, act: Act): void {
     .option("--concurrency <count>", "runs at once", wholeNumber)
     .description("go on with every run of the journal that can, until interrupted")
     .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
+}
+
+/** More calls of the kind that is approved. */
+function withGrant(command: Command): Command {
+  return command
+    .option("--grant <uses>", "let so many more such calls of the same caller through without asking", wholeNumber)
+    .option("--grant-days <days>", "for so long (default: 1)", wholeNumber)
+    .option("--grant-args <json>", "which arguments, as grants add takes them (default: the same)")
+    .option("--grant-any-version", "also when the tool's definition has changed");
+}
+
+function addGrantCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/grants.ts");
+  const grants = program.command("grants").description("standing grants: calls that are let through where the policy would ask");
+  grants.command("ls", { isDefault: true }).description("list them, newest first, with what was used of them").action(() => act(async (context) => (await load()).listGrantsCommand(context)));
+  grants
+    .command("add")
+    .argument("<tool>", "qualified name; * in the tool's own name stands for any characters")
+    .argument("[json]", "by JSON Pointer what every argument must be, @FILE, or - for standard input (default: no arguments)")
+    .requiredOption("--uses <count>", "so many calls", wholeNumber)
+    .requiredOption("--for <user>", "whose calls; * for every user")
+    .option("--agent <agent>", "who acts for the user; * for whoever (default: nobody)")
+    .option("--days <days>", "for so long (default: 1)", wholeNumber)
+    .option("--any-version", "also when the definition of a tool changes, or another comes to match")
+    .description("allow calls ahead of the question; asks for the passphrase of an approver where one is set")
+    .action((tool: string, args: string | undefined, options: { readonly uses: number; readonly for: string }) => act(async (context) => (await load()).addGrantCommand(tool, { ...options, ...(args === undefined ? {} : { args }) }, context)));
+  grants.command("revoke").argument("<grant>", "its id, as grants ls shows it").description("it lets nothing more through").action((grant: string) => act(async (context) => (await load()).revokeGrantCommand(grant, context)));
 }
 
 function addLimitCommands(program: Command, act: Act): void {

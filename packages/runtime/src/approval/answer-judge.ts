@@ -1,14 +1,17 @@
-import type { ApprovalQuestion, ApprovalRules, Principal } from "@callgate/contract";
+import type { AnswerSignature, ApprovalQuestion, ApprovalRules, Digest, Grant, Principal } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { answerDigest } from "./answer-digest.ts";
 import type { ApprovalSignal } from "./approval-signal.ts";
+import { grantDigest } from "../lib/grant-digest.ts";
 
 /** Says whether an answer counts, wherever it came from. */
 export interface AnswerJudge {
   /** Why an answer found in the journal does not count. Undefined: it does. */
   refusal(question: ApprovalQuestion, answer: ApprovalSignal): string | undefined;
   /** Why this person may not answer. Undefined: they may. */
-  selfRefusal(question: ApprovalQuestion, by: string): string | undefined;
+  selfRefusal(question: Pick<ApprovalQuestion, "principal">, by: string): string | undefined;
+  /** Why a grant found in the journal covers nothing, whatever the call. Undefined: it does. */
+  grantRefusal(grant: Grant): string | undefined;
   /** Answers count with a signature only. */
   readonly needsSignature: boolean;
 }
@@ -17,16 +20,16 @@ export interface AnswerJudge {
 export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfApproval = false }: ApprovalRules): AnswerJudge {
   const byId = new Map(keys.map((key) => [key.keyId, key]));
 
-  function signatureRefusal(question: ApprovalQuestion, { signature, ...answer }: ApprovalSignal): string | undefined {
+  function signatureRefusal(by: string, signature: AnswerSignature | undefined, digest: () => Digest): string | undefined {
     if (byId.size === 0) return undefined;
     if (signature === undefined) return "it is not signed, and this gate takes signed answers only";
     const key = byId.get(signature.keyId);
     if (key === undefined) return "it is signed with a key that this gate does not know";
-    if (key.by !== answer.by) return `it is signed with the key of ${key.by}`;
-    return key.verify(answerDigest(question, answer), signature) ? undefined : "its signature is not valid for this question and answer";
+    if (key.by !== by) return `it is signed with the key of ${key.by}`;
+    return key.verify(digest(), signature) ? undefined : "its signature is not valid for what it says";
   }
 
-  function selfRefusal({ principal }: ApprovalQuestion, by: string): string | undefined {
+  function selfRefusal({ principal }: Pick<ApprovalQuestion, "principal">, by: string): string | undefined {
     if (unsafeSelfApproval) return undefined;
     const who = sameName(by);
     const asked = requestersOf(principal, fourEyes).find((name) => sameName(name) === who);
@@ -36,11 +39,13 @@ export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfAppro
   return {
     needsSignature: byId.size > 0,
     selfRefusal,
+    grantRefusal: (grant) => signatureRefusal(grant.by, grant.signature, () => grantDigest(grant)),
     refusal(question, answer) {
       if (answer.approvalId !== question.approvalId) return "it answers another question";
       const { args } = answer;
       if (args?.clear !== undefined && digestOfWire(args.clear) !== args.digest) return "its arguments are not those it was given with";
-      return signatureRefusal(question, answer) ?? selfRefusal(question, answer.by);
+      const { signature, ...said } = answer;
+      return signatureRefusal(answer.by, signature, () => answerDigest(question, said)) ?? selfRefusal(question, answer.by);
     },
   };
 }

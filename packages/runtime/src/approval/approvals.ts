@@ -1,5 +1,5 @@
 import { encodeValue } from "@callgate/contract";
-import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, Clock, WireValue } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, Clock, Grant, Principal, WireValue } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
@@ -71,6 +71,8 @@ export interface Approvals {
   redeem(approvalId: string, operation: Operation): Redeemed;
   /** The reason, when a person already refused this tool with these arguments in this run. */
   deniedBefore(operation: Operation): string | undefined;
+  /** Why a standing grant lets nothing of this caller through, whatever the call: who gave it, or its signature. */
+  grantRefusal(grant: Grant, principal: Principal): string | undefined;
   /** The reason, when this run has asked so much that nobody could read it. */
   tooMany(runId: string): string | undefined;
   /** Takes over what a person denied in an earlier stretch of the run. */
@@ -95,6 +97,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   return {
     pose: (operation) => Object.freeze({ ...operation, approvalId: options.newId("apr"), expiresAtMs: clock.now() + expiryMs }),
     tooMany: (runId) => rate.refusal(runId),
+    grantRefusal: (grant, principal) => judge.grantRefusal(grant) ?? judge.selfRefusal({ principal }, grant.by),
     async ask(question, asking) {
       const { approvalId } = question;
       const verdict = judged(judge, question, await answerTo(question, { approver: options.approver, clock, judge, ...asking }));

@@ -10,13 +10,14 @@ import { flushIntent } from "./intent.ts";
 import { isEnded } from "./is-ended.ts";
 import { keptAnswers } from "./kept-answers.ts";
 import { isVisible } from "./resolve.ts";
+import { useStandingGrant } from "./standing-grant.ts";
 import { inputPointers } from "./pointers.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
 type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 
 /**
- * Puts the question to a person and holds the answer against the world as it is by then: the same call, the same tool
+ * Lets the call through where a standing grant covers it; else puts the question to a person and holds the answer against the world as it is by then: the same call, the same tool
  * definition, the same policy, and still nothing that denies it. Gives the call as it is to be performed: with the
  * arguments that the person put in the place of its own, where they did.
  *
@@ -27,6 +28,7 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
   const { seams, request, tool } = call;
   const scoped = { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
   const { question: before, said } = request.past ?? {};
+  if (before === undefined && (await useStandingGrant(call, decision, approvals))) return call;
   const tooMany = before === undefined ? approvals.tooMany(request.runId) : undefined;
   if (tooMany !== undefined) return refuse(call, { ruleId: "approvals:rate", reason: tooMany });
   call.state.wasAsked = true;

@@ -2,7 +2,13 @@
  * The view `calls` of the SQLite file, one row a call, as a migration. Says what `callSummaries` says: of all that was
  * recorded of a call's effect the last entry counts.
  */
-export const callsView = `
+export const callsView = viewOf("");
+
+/** The same with the standing grant that let a call through. */
+export const callsViewOfGrants = viewOf("max(body ->> 'grantId') filter (where kind = 'call-decided') as grant_id,");
+
+function viewOf(more: string): string {
+  return `
 drop view calls;
 create view calls as
 with told as (
@@ -33,6 +39,7 @@ select
   max(body ->> 'decision') filter (where kind = 'call-decided') as decision,
   max(body ->> 'ruleId') filter (where kind = 'call-decided') as rule_id,
   max(body ->> 'answeredBy') filter (where kind = 'call-decided') as answered_by,
+  ${more}
   max(at_ms) filter (where kind = 'call-ended') as ended_at_ms,
   max(body ->> 'outcome') filter (where kind = 'call-ended') as outcome,
   coalesce(
@@ -48,3 +55,4 @@ from parts left join effects_told using (run_id, seq)
 group by run_id, seq
 having max(kind = 'call-issued') = 1;
 `;
+}

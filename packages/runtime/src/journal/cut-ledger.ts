@@ -24,16 +24,17 @@ export interface Cut {
 }
 
 /**
- * Removes the oldest lines of the ledger: those from before a time, up to the first one about a run that is still there or a
- * hold that was not released. What was removed is a line of its own, with the stamp the rest goes on from.
+ * Removes the oldest lines of the ledger: those from before a time, up to the first one about a run or a grant that is
+ * still there or a hold that was not released. What was removed is a line of its own, with the stamp the rest goes on from.
  */
 export async function cutLedger({ database, queue, ledger }: CutSeams, { beforeMs, by, reason }: Cut): Promise<void> {
   const select = database.prepare("select position, body, stamp from ledger where at_ms < ? and tail is null order by position limit ?");
   const selectRun = database.prepare("select 1 from runs where run_id = ?");
   const selectHold = database.prepare("select 1 from holds where hold_id = ? and released_at_ms is null");
+  const selectGrant = database.prepare("select 1 from grants where grant_id = ?");
   const remove = database.prepare("delete from ledger where position <= ?");
   const isOver = (event: LedgerEvent): boolean => {
-    const isThere = "runId" in event ? selectRun.get(event.runId) : event.kind === "hold-placed" ? selectHold.get(event.hold.holdId) : undefined;
+    const isThere = "runId" in event ? selectRun.get(event.runId) : "grantId" in event ? selectGrant.get(event.grantId) : event.kind === "hold-placed" ? selectHold.get(event.hold.holdId) : undefined;
     return isThere === undefined;
   };
   if (select.all(beforeMs, 1).length === 0) return; // The usual answer, without taking the lock.

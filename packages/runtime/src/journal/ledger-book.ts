@@ -6,6 +6,8 @@ import { bytesColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { RecordRows } from "./record-rows.ts";
 import type { Report } from "./verify-report.ts";
+import { createGrantBook } from "./grant-book.ts";
+import type { GrantBook } from "./grant-book.ts";
 
 /** What the ledger says of a run. */
 export interface BookedRun {
@@ -37,6 +39,8 @@ export interface LedgerBook {
   read(): Promise<void>;
   /** After the last reading: what only the whole ledger tells. */
   conclude(holds: readonly AuditHold[]): void;
+  /** What is wrong with grants, as far as the ledger was read. */
+  readonly grantProblems: GrantBook["problems"];
   checkpoint(atMs: number): AuditCheckpoint;
   see(runId: string): BookedRun | undefined;
 }
@@ -55,7 +59,7 @@ export interface BookSeams {
 
 export function createLedgerBook(seams: BookSeams): LedgerBook {
   const { rows, breathe, report } = seams;
-  const told: Told = { runs: new Map(), opened: new Set([0]), cuts: new Map(), holds: new Map(), removedRuns: 0, unchainedRuns: 0 };
+  const told: Told = { runs: new Map(), opened: new Set([0]), cuts: new Map(), holds: new Map(), grants: createGrantBook(), removedRuns: 0, unchainedRuns: 0 };
   const lanes = new Map<number, Lane>();
   const marks = new Map(seams.checkpoint?.lanes.map(({ lane, position, stamp }) => [lane, { position, stamp, found: false }]));
   let lines = 0;
@@ -95,6 +99,7 @@ export function createLedgerBook(seams: BookSeams): LedgerBook {
     async read() {
       for (const number of await rows.lanes()) await readLane(number);
     },
+    grantProblems: (kept, nowMs) => told.grants.problems(kept, nowMs),
     conclude(kept) {
       for (const lane of lanes.values()) concludeLane(lane, told, seams);
       for (const lane of told.opened) if (!lanes.has(lane) && !told.cuts.has(lane) && (lane > 0 || told.runs.size > 0)) report.add({ fault: "ledger-missing", lane, message: `Lane ${lane} of the ledger is gone` });
@@ -119,6 +124,7 @@ interface Told {
   readonly opened: Set<number>;
   readonly cuts: Map<number, { readonly upTo: number; readonly stamp: string }>;
   readonly holds: Map<string, AuditHold>;
+  readonly grants: GrantBook;
   removedRuns: number;
   unchainedRuns: number;
 }
@@ -156,7 +162,12 @@ function note(told: Told, event: LedgerEvent): void {
     case "hold-released": {
       const hold = holds.get(event.holdId);
       if (hold !== undefined) holds.set(event.holdId, { ...hold, released: { by: event.by, atMs: 0 } });
+      return;
     }
+    case "grant-given":
+    case "grant-used":
+    case "grant-revoked":
+      return told.grants.note(event);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Row } from "./columns.ts";
 import type { Effects } from "./effects.ts";
 import { cutLedger } from "./cut-ledger.ts";
 import type { FileBlobs } from "./file-blobs.ts";
+import type { Grants } from "./grants.ts";
 import { holdCovers } from "./hold-rows.ts";
 import type { Holds } from "./holds.ts";
 import type { Ledger } from "./ledger.ts";
@@ -30,6 +31,7 @@ export interface PruneSeams {
   readonly effects: Effects;
   readonly budgets: Budgets;
   readonly taints: Taints;
+  readonly grants: Grants;
   readonly ledger: Ledger;
   readonly holds: Holds;
 }
@@ -56,7 +58,12 @@ export async function prune(seams: PruneSeams, options: PruneOptions): Promise<P
     runs += removed;
   }
   const { keysOlderThanMs, olderThanMs } = options;
-  if (olderThanMs !== undefined) await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => seams.budgets.forget(olderThanMs - oldWindowMs));
+  if (olderThanMs !== undefined) {
+    await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => {
+      seams.budgets.forget(olderThanMs - oldWindowMs);
+      seams.grants.forget(olderThanMs);
+    });
+  }
   if (keysOlderThanMs !== undefined) {
     await seams.queue.write({ durability: "lazy", what: "Cannot prune the journal" }, () => {
       seams.effects.forget(keysOlderThanMs);

@@ -1,5 +1,11 @@
-import type { AuditHold } from "@callgate/contract";
+import type { AuditHold, KeptGrant } from "@callgate/contract";
 import type { Row } from "./columns.ts";
+
+/** A call that a grant has let through. */
+export interface KeptGrantUse {
+  readonly grantId: string;
+  readonly callId: string;
+}
 
 type Maybe<T> = T | Promise<T>;
 
@@ -16,4 +22,6 @@ export interface RecordRows {
   /** Lines of a lane after a position. */
   lines(lane: number, after: number, limit: number): Maybe<readonly Row[]>;
   holds(): Maybe<readonly AuditHold[]>;
+  grants(): Maybe<readonly KeptGrant[]>;
+  grantUses(): Maybe<readonly KeptGrantUse[]>;
 }

@@ -1,8 +1,9 @@
 import { CallgateError } from "@callgate/contract";
-import type { Blobs, BudgetAnswer, BudgetClaim, BudgetSettlement, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, Journal, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
+import type { Blobs, BudgetAnswer, BudgetClaim, BudgetSettlement, ClaimedRun, ClaimOptions, Clock, Durability, EffectClaim, EndedClaim, GrantClaim, GrantUse, Journal, JournalEntry, RunFinish, RunLease, RunSignal, RunStart, Suspension } from "@callgate/contract";
 import type { Budgets } from "./budgets.ts";
 import type { EffectHolder, Effects } from "./effects.ts";
 import { notFoundError } from "./fence.ts";
+import type { Grants } from "./grants.ts";
 import { createHeldLeases } from "./held-leases.ts";
 import type { HeldLeases } from "./held-leases.ts";
 import type { Leases } from "./leases.ts";
@@ -37,6 +38,7 @@ export interface Recorder {
   settle: Journal["settleEffect"];
   reserveBudgets(lease: RunLease, claim: BudgetClaim): Promise<BudgetAnswer>;
   settleBudgets(lease: RunLease, settlement: BudgetSettlement): Promise<void>;
+  useGrant(lease: RunLease, claim: GrantClaim): Promise<GrantUse>;
   /** Resolves once what is being prepared now is in the queue. Undefined: nothing is. */
   queued(): Promise<void> | undefined;
   /** Waits for what was asked for, then says that this process drives nothing any more. */
@@ -52,6 +54,7 @@ export interface RecorderSeams {
   readonly signals: Signals;
   readonly effects: Effects;
   readonly budgets: Budgets;
+  readonly grants: Grants;
   readonly keys: RunKeys;
   readonly runs: RunReader;
   readonly blobs: Blobs;
@@ -126,11 +129,12 @@ export function createRecorder(seams: RecorderSeams): Recorder {
 
 type WriteOfRun = <T>(lease: RunLease, options: { readonly durability: Durability; readonly what: string }, work: () => T) => Promise<T>;
 
-/** What budgets hold for calls. */
-function holding({ budgets }: RecorderSeams, write: WriteOfRun): Pick<Recorder, "reserveBudgets" | "settleBudgets"> {
+/** What budgets and grants hold for calls. */
+function holding({ budgets, grants }: RecorderSeams, write: WriteOfRun): Pick<Recorder, "reserveBudgets" | "settleBudgets" | "useGrant"> {
   return {
     reserveBudgets: (lease, claim) => write(lease, { durability: "lazy", what: `Cannot take from the budgets of run ${lease.runId}` }, () => budgets.reserve(lease, claim)),
     settleBudgets: (lease, settlement) => write(lease, { durability: "lazy", what: `Cannot settle the budgets of run ${lease.runId}` }, () => budgets.settle(lease, settlement)),
+    useGrant: (lease, claim) => write(lease, { durability: "full", what: `Cannot use a grant for run ${lease.runId}` }, () => grants.use(lease, claim)),
   };
 }
 

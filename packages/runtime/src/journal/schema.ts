@@ -1,5 +1,6 @@
-import { callsView } from "./calls-view.ts";
+import { callsView, callsViewOfGrants } from "./calls-view.ts";
 import { auditMigration } from "./schema-audit.ts";
+import { grantsMigration } from "./schema-grants.ts";
 
 /** `PRAGMA application_id` of a journal: "cgjl". Tells our file from another program's database. */
 export const applicationId = 0x63676a6c;
@@ -403,4 +404,5 @@ create table taints (
 ) strict, without rowid;
 create index taints_by_time on taints (at_ms);
 `,
+  `${grantsMigration}${callsViewOfGrants}`,
 ];

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { JournalAudit } from "@callgate/contract";
 import type { AuditStamps } from "./audit-stamps.ts";
+import type { Grants } from "./grants.ts";
 import type { Holds } from "./holds.ts";
 import { linesOf } from "./ledger-lines.ts";
 import { createSqliteRows } from "./sqlite-rows.ts";
@@ -11,6 +12,7 @@ export interface SqliteAuditSeams {
   readonly database: DatabaseSync;
   readonly queue: WriteQueue;
   readonly holds: Holds;
+  readonly grants: Grants;
   readonly stamps: AuditStamps;
   readonly now: () => number;
   readonly guard: <T>(what: string, work: () => Promise<T> | T) => Promise<T>;
@@ -20,8 +22,8 @@ export interface SqliteAuditSeams {
 const LEDGER_LIMIT = 100;
 
 /** The audit side of the SQLite journal. */
-export function createSqliteAudit({ database, queue, holds, stamps, now, guard, read }: SqliteAuditSeams): JournalAudit {
-  const rows = createSqliteRows(database, holds);
+export function createSqliteAudit({ database, queue, holds, grants, stamps, now, guard, read }: SqliteAuditSeams): JournalAudit {
+  const rows = createSqliteRows(database, { holds, grants });
   const selectLines = database.prepare("select position, at_ms, body from ledger where tenant = ? and position < ? order by position desc limit ?");
   return {
     verify: (options) => read(() => verifyRecord({ rows, stamps, nowMs: now() }, options)),

@@ -7,6 +7,8 @@ import type { Budgets } from "./budgets.ts";
 import { eraseRun } from "./erase-run.ts";
 import { createEffects, defaultMaxKeyAgeMs, recordedEffect } from "./effects.ts";
 import { defaultLeaseMs } from "./held-leases.ts";
+import { createGrants } from "./grants.ts";
+import type { Grants } from "./grants.ts";
 import { createHolds } from "./holds.ts";
 import { createHousekeeper } from "./housekeeper.ts";
 import { createLeases } from "./leases.ts";
@@ -81,11 +83,11 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const writer = createRunWriter(database, { keys, stamps, ledger });
   const queue = createWriteQueue({ database, path, lockWaitMs: limits.lockWaitMs, ...lineAfterLine(writer, ledger) });
   const [runs, entries] = [createRunReader(database, { keys, owners }), createEntryReader(database, { keys, blobs })];
-  const [signals, effects, budgets, taints, holds] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createTaints(database), createHolds(database, { ledger, now })];
-  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, taints, ledger, holds };
+  const [signals, effects, budgets, taints, holds, grants] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createTaints(database), createHolds(database, { ledger, now }), createGrants(database, { writer, ledger, now })];
+  const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, taints, grants, ledger, holds };
   const held = (): readonly string[] => recorder.held();
   const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now, held }), createUndoClaims(database, { keys, writer, owners, now, held })];
-  const recorder: Recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
+  const recorder: Recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, grants, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;
 
@@ -118,13 +120,13 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
       }),
     append: (lease, added, durability) => guard(`Cannot append to run ${lease.runId}`, () => recorder.append(lease, added, durability)),
     finish: (lease, finish, durability = "lazy") => guard(`Cannot finish run ${lease.runId}`, () => recorder.finish(lease, finish, durability)),
-    ...durable({ recorder, entries, budgets, queue, taints }, { guard, read }),
+    ...durable({ recorder, entries, budgets, taints, grants, queue }, { guard, read }),
     readRun: (tenant, runId) => read(() => runs.readRun(tenant, runId)),
     readEntries: (tenant, runId, options) => read(() => entries.readEntries(tenant, runId, options?.clear ?? false)),
     readResult: (tenant, runId, number) => read(() => entries.readResult(tenant, runId, number)),
     listRuns: (filter) => read(() => runs.listRuns(filter)),
     erase: (tenant, runId, { by = "callgate" } = {}) => guard(`Cannot erase run ${runId}`, () => eraseRun(pruneSeams, { keys, writer }, { tenant, runId, by })),
-    audit: createSqliteAudit({ database, queue, holds, stamps, now, guard, read }),
+    audit: createSqliteAudit({ database, queue, holds, grants, stamps, now, guard, read }),
     prune: (prunable) => guard("Cannot prune the journal", () => prune(pruneSeams, prunable)),
     async close() {
       if (isClosed) return;
@@ -156,14 +158,24 @@ interface Access {
   readonly read: <T>(work: () => Promise<T> | T) => Promise<T>;
 }
 
+interface Holders {
+  readonly recorder: Recorder;
+  readonly budgets: Budgets;
+  readonly taints: Taints;
+  readonly grants: Grants;
+  readonly queue: WriteQueue;
+}
+
 /** Who drives a run, what is said to it, and which writes were taken up. */
 function durable(
-  { recorder, entries, budgets, queue, taints }: { readonly recorder: Recorder; readonly entries: EntryReader; readonly budgets: Budgets; readonly queue: WriteQueue; readonly taints: Taints },
+  { entries, ...holders }: Holders & { readonly entries: EntryReader },
   { guard, read }: Access,
-): ReturnType<typeof holding> & ReturnType<typeof labelling> & Pick<Journal, "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
+): ReturnType<typeof holding> & ReturnType<typeof labelling> & Pick<Journal, "grants" | "watch" | "letGo" | "renew" | "suspend" | "claim" | "claimEnded" | "release" | "signal" | "readSignals" | "reserveEffect" | "settleEffect"> {
+  const { recorder } = holders;
   return {
-    ...holding({ recorder, budgets }, { guard, read }),
-    ...labelling({ queue, taints }, { guard, read }),
+    ...holding(holders, { guard, read }),
+    ...labelling(holders, { guard, read }),
+    grants: standing(holders, { guard, read }),
     watch: recorder.watch,
     letGo: recorder.letGo,
     renew: (lease, leaseMs) => guard(`Cannot renew run ${lease.runId}`, () => recorder.renew(lease, leaseMs)),
@@ -187,7 +199,7 @@ function durable(
 }
 
 /** What budgets hold. */
-function holding({ recorder, budgets }: { readonly recorder: Recorder; readonly budgets: Budgets }, { guard, read }: Access): Pick<Journal, "reserveBudgets" | "settleBudgets" | "readBudgets"> {
+function holding({ recorder, budgets }: Pick<Holders, "recorder" | "budgets">, { guard, read }: Access): Pick<Journal, "reserveBudgets" | "settleBudgets" | "readBudgets"> {
   return {
     reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => recorder.reserveBudgets(lease, claim)),
     settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => recorder.settleBudgets(lease, settlement)),
@@ -196,10 +208,20 @@ function holding({ recorder, budgets }: { readonly recorder: Recorder; readonly 
 }
 
 /** Labels that reached runs and what goes on beyond them. */
-function labelling({ queue, taints }: { readonly queue: WriteQueue; readonly taints: Taints }, { guard, read }: Access): Pick<Journal, "addTaint" | "readTaint"> {
+function labelling({ queue, taints }: Pick<Holders, "queue" | "taints">, { guard, read }: Access): Pick<Journal, "addTaint" | "readTaint"> {
   return {
     addTaint: (tenant, scopes, marks) => guard("Cannot keep labels", () => queue.write({ durability: "lazy", what: "Cannot keep labels" }, () => taints.add(tenant, scopes, marks))),
     readTaint: (tenant, scopes) => read(() => taints.read(tenant, scopes)),
+  };
+}
+
+/** What people allow ahead of the question. */
+function standing({ recorder, grants, queue }: Pick<Holders, "recorder" | "grants" | "queue">, { guard, read }: Access): Journal["grants"] {
+  return {
+    give: (grant) => guard("Cannot keep a grant", () => queue.write({ durability: "full", what: "Cannot keep a grant" }, () => grants.give(grant))),
+    revoke: (of) => guard("Cannot revoke a grant", () => queue.write({ durability: "full", what: "Cannot revoke a grant" }, () => grants.revoke(of))),
+    list: (tenant) => read(() => grants.list(tenant)),
+    use: (lease, claim) => guard(`Cannot use a grant for run ${lease.runId}`, () => recorder.useGrant(lease, claim)),
   };
 }
 

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { runSpan } from "./entry-rows.ts";
+import type { Grants } from "./grants.ts";
 import type { Holds } from "./holds.ts";
 import { LANE } from "./ledger.ts";
+import { grantUseOf } from "./grant-rows.ts";
 import type { RecordRows } from "./record-rows.ts";
 
 /** The rows of the SQLite journal, for whoever verifies them. */
-export function createSqliteRows(database: DatabaseSync, holds: Holds): RecordRows {
+export function createSqliteRows(database: DatabaseSync, { holds, grants }: { readonly holds: Holds; readonly grants: Grants }): RecordRows {
   const selectRuns = database.prepare("select * from runs where run_no > ? order by run_no limit ?");
   const selectRun = database.prepare("select * from runs where run_id = ?");
   const selectEntries = database.prepare(`
@@ -26,5 +28,7 @@ export function createSqliteRows(database: DatabaseSync, holds: Holds): RecordRo
     lanes: () => (Number(countLines.get()?.["n"]) === 0 ? [] : [LANE]),
     lines: (_lane, after, limit) => selectLines.all(after, limit),
     holds: () => holds.all(),
+    grants: () => grants.all(),
+    grantUses: () => database.prepare("select grant_id, call_id from grant_uses").all().map(grantUseOf),
   };
 }

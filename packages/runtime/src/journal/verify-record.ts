@@ -62,6 +62,7 @@ export async function verifyRecord(seams: VerifySeams, options: VerifyOptions = 
   await verifyRuns(verification);
   await book.read();
   await judge(verification);
+  await judgeGrants(verification);
   book.conclude(await rows.holds());
   if (count.unchainedRuns > book.unchainedRuns) report.add({ fault: "run-changed", message: `${count.unchainedRuns} runs have no stamps; when the ledger began there were ${book.unchainedRuns}: those of others were taken away` });
   return { ok: report.count === 0, ...count, removedRuns: book.removedRuns, ledgerLines: book.lines, findings: report.findings, findingCount: report.count, checkpoint: book.checkpoint(nowMs) };
@@ -155,6 +156,19 @@ async function judge(verification: Verification): Promise<void> {
     }
     for (const finding of found.findings) verification.report.add(finding);
   }
+}
+
+/** Grants are used meanwhile as well. */
+async function judgeGrants({ rows, book, report, nowMs, breathe }: Verification): Promise<void> {
+  let problems: readonly string[] = [];
+  for (let look = 0; look < LOOKS; look += 1) {
+    const kept = { grants: await rows.grants(), uses: await rows.grantUses() };
+    await book.read();
+    problems = book.grantProblems(kept, nowMs);
+    if (problems.length === 0) return;
+    await breathe();
+  }
+  for (const message of problems) report.add({ fault: "grant-changed", message });
 }
 
 async function lookAt(verification: Verification, runId: string): Promise<Report> {

@@ -11,7 +11,8 @@ export const outflowRule = {
   reason: "Private data and untrusted content have both been read before this call, which sends something out",
 } as const;
 
-function isOutflow({ spec, taint }: Pick<PolicyFacts, "spec" | "taint">): boolean {
+/** Whether a call could carry private data out of the house after untrusted text was read. */
+export function isOutflow({ spec, taint }: Pick<PolicyFacts, "spec" | "taint">): boolean {
   const { ask, when } = outflowRule;
   return spec.labels.includes(ask.label) && taint.includes(ask.taint) && taint.includes(when.taint);
 }

@@ -30,8 +30,9 @@ test("however many runs wait, the oldest question is listed and answered", async
     ], "lazy");
     await journal.suspend(lease, { atMs: nowMs, waits: [{ kind: "approval", seq: 0, question }] });
   }));
+  const noGrant = (): never => { throw new Error("no grant is given"); };
   const heard: string[] = [];
-  const approvals = createGateApprovals({ journal, now: () => nowMs, principal, rules: {}, emit: () => undefined, policy: testPolicy(), redactor: createRedactor({ secrets: [], key: new Uint8Array(32) }), viewFor: () => { throw new Error("no tool is looked up"); }, heard: (_tenant, runId) => void heard.push(runId) });
+  const approvals = createGateApprovals({ journal, now: () => nowMs, principal, rules: {}, grants: { prepare: noGrant, keep: noGrant }, emit: () => undefined, policy: testPolicy(), redactor: createRedactor({ secrets: [], key: new Uint8Array(32) }), viewFor: () => { throw new Error("no tool is looked up"); }, heard: (_tenant, runId) => void heard.push(runId) });
   const listed = await approvals.list();
   expect([listed.length, listed[0]?.question.runId]).toEqual([count, "run-0"]);
   expect(await approvals.answer("apr_run-0", { approved: true, by: "ann" })).toEqual({ known: false, approved: true });

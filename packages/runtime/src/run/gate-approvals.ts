@@ -1,10 +1,11 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Journal, PendingApproval, Principal, RecordedValue, RunRecord } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Grant, Journal, PendingApproval, Principal, RecordedValue, RunRecord } from "@callgate/contract";
 import { signAnswer } from "../approval/answer-digest.ts";
 import { createAnswerJudge } from "../approval/answer-judge.ts";
 import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import { findQuestion, openRuns } from "./find-question.ts";
 import type { FoundQuestion } from "./find-question.ts";
+import type { GateGrantBook } from "./gate-grants.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import { shownApproval, stateOf } from "./shown-approval.ts";
 import type { ShownApprovalSeams } from "./shown-approval.ts";
@@ -17,6 +18,7 @@ export interface GateApprovalsOptions extends ShownApprovalSeams, ReadEditSeams 
   readonly principal: Principal;
   readonly rules: ApprovalRules;
   readonly emit: (event: GateEvent) => void;
+  readonly grants: Pick<GateGrantBook, "prepare" | "keep">;
   /** Something was said to a run. */
   readonly heard: (tenant: string, runId: string) => void;
 }
@@ -70,7 +72,7 @@ interface Giving {
   readonly answer: GivenAnswer;
 }
 
-async function giveAnswer(options: GateApprovalsOptions, tenant: string, { approvalId, answer }: Giving): Promise<{ readonly known: boolean; readonly approved: boolean }> {
+async function giveAnswer(options: GateApprovalsOptions, tenant: string, { approvalId, answer }: Giving): ReturnType<GateApprovals["answer"]> {
   const { journal, heard } = options;
   const found = await findQuestion(journal, tenant, approvalId);
   if (found === undefined) throw refusedError(`There is no question ${approvalId}; callgate approvals ls lists those that are open`, approvalId);
@@ -83,11 +85,14 @@ async function giveAnswer(options: GateApprovalsOptions, tenant: string, { appro
     await noteRefused(options, question, { ...given, why });
     throw refusedError(`${approvalId} was not answered: ${why}`, approvalId);
   }
+  const grant = grantOf(options, question, answer);
   const receipt = await journal.signal(tenant, question.runId, signalOf(options, question, { answer, by, ...(await editOf(options, found, answer)) }));
+  // Given only where this is the answer that counts, and before the run goes on.
+  const kept = grant === undefined || receipt.kind === "known" ? undefined : await options.grants.keep(grant);
   heard(tenant, question.runId);
   const counts = receipt.signal.kind === "approval" ? receipt.signal : { ...given, by };
   if (receipt.kind === "known") await noteRefused(options, question, { ...given, why: `${counts.by} answered before: ${counts.approved ? "approved" : "denied"}` });
-  return { known: receipt.kind === "known", approved: counts.approved };
+  return { known: receipt.kind === "known", approved: counts.approved, ...(kept === undefined ? {} : { grant: kept }) };
 
   /** Checked against schema and policy here, so that the person hears of it; and again when it is used. */
   async function editOf(seams: GateApprovalsOptions, asked: FoundQuestion, { approved, args }: GivenAnswer): Promise<{ readonly args?: RecordedValue }> {
@@ -99,6 +104,13 @@ async function giveAnswer(options: GateApprovalsOptions, tenant: string, { appro
     await noteRefused(seams, question, { ...given, why: edit.why });
     throw refusedError(`${approvalId} was not answered: ${edit.why}`, approvalId);
   }
+}
+
+/** Looked at before anything is answered, so that a grant that cannot be given takes no answer along. */
+function grantOf({ grants }: GateApprovalsOptions, question: ApprovalQuestion, { approved, args, grant, by, signer }: GivenAnswer): Grant | undefined {
+  if (grant === undefined) return undefined;
+  if (!approved || args !== undefined) throw new CallgateError("USAGE", "A grant goes with the approval of a call as it was asked, not with a denial or other arguments. Nothing was answered");
+  return grants.prepare(question, grant, { by, signer });
 }
 
 function signalOf({ now }: GateApprovalsOptions, question: ApprovalQuestion, { answer, by, args }: { readonly answer: GivenAnswer; readonly by: string; readonly args?: RecordedValue }): ApprovalSignal {

@@ -1,8 +1,11 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, Principal, Queue, RunRecord, RunResult } from "@callgate/contract";
 import type { CatalogView } from "./catalog-view.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { newId } from "../lib/new-id.ts";
 import { createRunEnder } from "./end-runs.ts";
 import { createGateApprovals } from "./gate-approvals.ts";
+import { createGateGrants, shownGrants } from "./gate-grants.ts";
 import type { GateOptions } from "./gate-options.ts";
 import { createPollingQueue } from "./polling-queue.ts";
 import { createResumer, isOpenClaim } from "./resume-run.ts";
@@ -19,6 +22,8 @@ export interface GateDurableOptions {
   readonly viewFor: (principal: Principal) => CatalogView;
   readonly principal: Principal;
   readonly budgetTokens: number;
+  /** All tools there are, whoever may see them. */
+  readonly catalog: () => Catalog;
   /** Runs work with a signal that aborts with the caller's and with the gate. */
   readonly during: <Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
 }
@@ -31,13 +36,14 @@ export interface GateDurable {
   /** Something was said to a run: whoever drives it looks, or a worker wakes it. */
   heard(tenant: string, runId: string): void;
   readonly approvals: Gate["approvals"];
+  readonly grants: Gate["grants"];
   readonly work: Gate["work"];
   close(): Promise<void>;
 }
 
 const defaultConcurrency = 8;
 
-export function createGateDurable({ options, seams, runner, viewFor, principal, budgetTokens, during }: GateDurableOptions): GateDurable {
+export function createGateDurable({ options, seams, runner, viewFor, principal, budgetTokens, during, catalog }: GateDurableOptions): GateDurable {
   const { journal, clock, leaseMs } = seams;
   const queue: Queue = options.queue ?? createPollingQueue({ clock });
   const resumer = createResumer({ seams, runner, drivers: options.drivers, viewFor, budgetTokens, goOnCancelling: (claimed) => ender.goOnCancelling(claimed, ended) });
@@ -45,6 +51,8 @@ export function createGateDurable({ options, seams, runner, viewFor, principal, 
     scopeOf(seams, requestFor(run, { view: viewFor(run.principal), budgetTokens, signal, clock }), { lease, startedAtMs: run.startedAtMs });
   const ended = new AbortController().signal;
   const ender = createRunEnder({ seams, scopeFor: (run, lease) => scopeFor(run, lease, ended), recorded: (run) => resumer.recorded(run) });
+  const rules = options.approvals ?? {};
+  const grants = createGateGrants({ journal, now: () => clock.now(), newId: () => newId("grt", seams.random), principal, rules, catalog });
   const quietly = (fault: unknown): void => {
     // A run whose tools have changed says so to whoever resumes it; a worker leaves it for later.
     if (!CallgateError.is(fault) || (fault.code !== "RUN_NOT_RESUMABLE" && fault.code !== "CLOSED")) options.onFault?.(fault);
@@ -60,7 +68,8 @@ export function createGateDurable({ options, seams, runner, viewFor, principal, 
     resume: (run, resuming, given) => during(given, (signal) => resumer.resume(run, { ...resuming, signal })),
     cancel: (run, given) => during(given, (signal) => ender.cancel(run, signal)),
     rollback: (run, given) => during(given, (signal) => ender.rollback(run, signal)),
-    approvals: createGateApprovals({ journal, now: () => clock.now(), principal, heard, viewFor, redactor: seams.redactor, policy: seams.policy, emit: (event) => seams.emit(event), rules: options.approvals ?? {} }),
+    approvals: createGateApprovals({ journal, now: () => clock.now(), principal, heard, viewFor, redactor: seams.redactor, policy: seams.policy, emit: (event) => seams.emit(event), rules, grants }),
+    grants: shownGrants(grants),
     work: ({ concurrency = defaultConcurrency, tenant } = {}) =>
       startRunWorker({
         queue, journal, leaseMs, concurrency, tenant,

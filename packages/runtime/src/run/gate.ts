@@ -155,7 +155,7 @@ function composeGate(composition: Composition): Gate {
 
   const budgetTokens = budgetOf(undefined, options.defaults);
   const blocks = createGateSessions({ ...composition, drivers: options.drivers, seams, principal: defaultPrincipal, maxSessions: options.defaults?.maxSessions ?? 16, isClosed: () => closed !== undefined });
-  const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during });
+  const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during, catalog: () => keeper.current });
 
   const runs = createGateRuns({
     seams,
@@ -179,7 +179,7 @@ function composeGate(composition: Composition): Gate {
     runs,
     sessions: blocks.sessions,
     jobs: createGateJobs({ journal: seams.journal, principal: defaultPrincipal, complete: (callId, result, asker) => runs.complete(callId, result, asker) }),
-    approvals: durable.approvals,
+    approvals: durable.approvals, grants: durable.grants,
     principal: defaultPrincipal,
     budgets: ({ principal = defaultPrincipal } = {}) => readBudgets(options, seams, principal),
     work: durable.work,

@@ -30,6 +30,8 @@ export function countEvent(event: GateEvent, observe: Observe, names: LabelNames
       return observe("callgate_approvals_answered_total", { answer: event.approved ? "approved" : "denied" }, 1);
     case "approval-refused":
       return observe("callgate_approvals_answered_total", { answer: "refused" }, 1);
+    case "grant-used":
+      return observe("callgate_grants_used_total", names.tool(event.tool, event.principal), 1);
     case "run-checked":
       return observe("callgate_checks_total", { result: event.ok ? "ok" : "rejected" }, 1);
     case "run-ended":

@@ -24,6 +24,7 @@ export const metricDefinitions = {
   callgate_validation_failures_total: { kind: "counter", help: "Calls whose arguments or results did not match their schema", labels: ["source", "tool", "side"] },
   callgate_unknown_effects_total: { kind: "counter", help: "Writes that ended without anybody knowing whether they took effect", labels: ["source", "tool"] },
   callgate_approvals_asked_total: { kind: "counter", help: "Questions to people", labels: ["source", "tool"] },
+  callgate_grants_used_total: { kind: "counter", help: "Calls that a standing grant let through without a question", labels: ["source", "tool"] },
   callgate_approvals_answered_total: { kind: "counter", help: "Answers of people; refused ones did not count", labels: ["answer"] },
   callgate_approvals_waiting: { kind: "gauge", help: "Questions in the journal that nobody has answered, whichever process asked them; NaN while it cannot be read", labels: [] },
   callgate_approvals_oldest_seconds: { kind: "gauge", help: "How long the oldest of them has waited; NaN while the journal cannot be read", labels: [] },

@@ -4,6 +4,7 @@ import { chainSuite } from "./chain-suite.ts";
 import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
 import { budgetSuite } from "./budget-suite.ts";
 import { effectSuite } from "./effect-suite.ts";
+import { grantSuite } from "./grant-suite.ts";
 import { endedSuite } from "./ended-suite.ts";
 import { startJournalProcess } from "./journal-process.ts";
 import type { JournalProcess, JournalScenario } from "./journal-process.ts";
@@ -51,6 +52,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     effectSuite({ setUp, openAgain });
     budgetSuite({ setUp, openAgain });
     taintSuite({ setUp, openAgain });
+    grantSuite({ setUp, openAgain });
     chainSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     processSuite(setUp);

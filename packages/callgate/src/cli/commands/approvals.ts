@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
-import type { AnswerSigner, Gate, PendingApproval, ShownApproval } from "@callgate/contract";
-import { proveApprover } from "../approver-credential.ts";
+import type { AnswerSigner, Gate, GrantWithAnswer, PendingApproval, ShownApproval } from "@callgate/contract";
+import { answererOf, proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
 import { editedArguments } from "../edited-arguments.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -8,6 +8,8 @@ import type { ExitCode } from "../exit-codes.ts";
 import { pageOut } from "../page-out.ts";
 import { renderQuestion } from "../render-question.ts";
 import { visible } from "../terminal.ts";
+import { argumentText } from "./call.ts";
+import { expiryIn, grantTests, tellGrant } from "./grants.ts";
 
 /** `callgate approvals ls` */
 export async function listApprovalsCommand(options: { readonly run?: string }, context: CommandContext): Promise<ExitCode> {
@@ -50,12 +52,19 @@ export interface AnswerOptions {
   readonly reason?: string;
   readonly all?: boolean;
   readonly run?: string;
+  /** So many more calls are let through without a question. */
+  readonly grant?: number;
+  readonly grantDays?: number;
+  readonly grantArgs?: string;
+  readonly grantAnyVersion?: boolean;
 }
 
 /** `callgate approvals approve|deny APPROVAL…`, or `--all --run RUN` */
 export async function answerApprovalsCommand(approvalIds: readonly string[], options: AnswerOptions, context: CommandContext): Promise<ExitCode> {
   if ((options.all === true) === (approvalIds.length > 0)) throw new CallgateError("USAGE", "Name the questions, or all of a run: --all --run RUN");
   if (options.all === true && options.run === undefined) throw new CallgateError("USAGE", "--all needs --run RUN: what other runs ask is not answered along with it");
+  const { reason } = options;
+  const grant = await grantOf(options, approvalIds.length);
   return await context.withGate(async (gate) => {
     const asked = options.all === true ? (await gate.approvals.list({ runId: options.run ?? "" })).map(({ question }: PendingApproval) => question.approvalId) : approvalIds;
     if (asked.length === 0) {
@@ -64,9 +73,18 @@ export async function answerApprovalsCommand(approvalIds: readonly string[], opt
     }
     const signer = await confirm(gate, asked, context);
     const answered = [];
-    for (const approvalId of asked) answered.push(await give(gate, { approvalId, ...options, signer }, context));
+    for (const approvalId of asked) answered.push(await give(gate, { approvalId, approved: options.approved, signer, ...(reason === undefined ? {} : { reason }), ...(grant === undefined ? {} : { grant }) }, context));
     return tell(answered, options.approved, context);
   });
+}
+
+async function grantOf({ grant, grantDays, grantArgs, grantAnyVersion }: AnswerOptions, count: number): Promise<GrantWithAnswer | undefined> {
+  if (grant === undefined) {
+    if (grantDays !== undefined || grantArgs !== undefined || grantAnyVersion === true) throw new CallgateError("USAGE", "Say how many more calls are granted: --grant USES");
+    return undefined;
+  }
+  if (count !== 1) throw new CallgateError("USAGE", "A grant goes with the answer to one question: name it alone");
+  return { maxUses: grant, expiresAtMs: expiryIn(grantDays), ...(grantArgs === undefined ? {} : { args: grantTests(await argumentText(grantArgs)) }), ...(grantAnyVersion === undefined ? {} : { anyVersion: grantAnyVersion }) };
 }
 
 /** `callgate approvals edit APPROVAL [JSON]` */
@@ -93,21 +111,23 @@ interface Giving {
   readonly approved: boolean;
   readonly reason?: string;
   readonly args?: unknown;
+  readonly grant?: GrantWithAnswer;
   readonly signer: AnswerSigner | undefined;
 }
 
 type Given = Awaited<ReturnType<Gate["approvals"]["answer"]>> & { readonly approvalId: string };
 
-async function give(gate: Gate, { approvalId, approved, reason, args, signer }: Giving, context: CommandContext): Promise<Given> {
-  const by = signer === undefined ? { by: context.options.user ?? process.env["USER"] ?? "terminal" } : { signer };
-  return { approvalId, ...(await gate.approvals.answer(approvalId, { approved, ...by, ...(args === undefined ? {} : { args }), ...(reason === undefined ? {} : { reason }) })) };
+async function give(gate: Gate, { approvalId, approved, reason, args, grant, signer }: Giving, context: CommandContext): Promise<Given> {
+  return { approvalId, ...(await gate.approvals.answer(approvalId, { approved, ...answererOf(signer, context), ...(grant === undefined ? {} : { grant }), ...(args === undefined ? {} : { args }), ...(reason === undefined ? {} : { reason }) })) };
 }
 
-function tell(answered: readonly Given[], approved: boolean, { terminal, options }: CommandContext): ExitCode {
+function tell(answered: readonly Given[], approved: boolean, context: CommandContext): ExitCode {
+  const { terminal, options } = context;
   if (options.json === true) terminal.out(`${JSON.stringify(answered.length === 1 ? answered[0] : answered)}\n`);
-  for (const { approvalId, known, approved: counts } of options.json === true ? [] : answered) {
+  for (const { approvalId, known, approved: counts, grant } of options.json === true ? [] : answered) {
     const word = counts ? "approved" : "denied";
     terminal.out(known ? `${approvalId} was ${word} before; that counts\n` : `${word} ${approvalId}\n`);
+    if (grant !== undefined) tellGrant(grant, context);
   }
   return answered.every((one) => one.approved === approved) ? exitCodes.ok : exitCodes.failed;
 }

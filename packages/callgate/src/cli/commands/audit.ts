@@ -52,7 +52,7 @@ export async function auditLogCommand(options: { readonly limit?: number }, cont
     const lines = await gate.audit.ledger(options);
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify(lines)}\n`);
-    else if (lines.length === 0) terminal.err("Nothing was erased, removed, held or answered\n");
+    else if (lines.length === 0) terminal.err("Nothing was erased, removed, held, granted or answered\n");
     else terminal.out(renderTable(["when", "what", "by", "about"], lines.map(({ atMs, event }) => [timeText(atMs), event.kind, ..."by" in event ? [visible(event.by)] : [""], visible(aboutOf(event))]), { columns: terminal.outColumns, colors: terminal.outColors }));
     return exitCodes.ok;
   }, recordOnly);
@@ -78,6 +78,12 @@ function aboutOf(event: LedgerEvent): string {
       return `${event.hold.holdId}, by ${event.hold.by}: ${event.hold.reason}`;
     case "hold-released":
       return event.holdId;
+    case "grant-given":
+      return `${event.grantId} for ${event.tool}, until ${timeText(event.expiresAtMs)}`;
+    case "grant-used":
+      return `${event.grantId} let call ${event.callId} through`;
+    case "grant-revoked":
+      return event.grantId;
   }
 }
 

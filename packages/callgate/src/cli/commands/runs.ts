@@ -128,7 +128,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
     case "call-decided":
       if (entry.unobserved !== undefined) return [`${at} ${names(entry.seq)} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
-      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, answered by ${entry.answeredBy}`}`];
+      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`];
     case "call-ended":
       return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
     case "call-late":
