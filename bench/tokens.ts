@@ -94,7 +94,7 @@ async function direct(gate: Gate, { turns }: Task): Promise<Carried> {
 async function asProgram(gate: Gate, { program }: Task): Promise<Carried & { readonly metered: string }> {
   const surface = surfaceText(gate, localPrincipal);
   const definitions = tokens(toolDefinitions({ descriptions: surface.descriptions, structured: false })) + tokens(surface.instructions);
-  const request = { gate, principal: localPrincipal, conversation: "c", signal: new AbortController().signal };
+  const request = { gate, principal: localPrincipal, conversation: "c", canAsk: false, signal: new AbortController().signal };
   const added: number[] = [];
   if (!surface.inlined) {
     const query = { query: "customer orders", limit: 5, detail: "signature" as const };

@@ -84,6 +84,8 @@ export interface RunOptions extends Reader {
   readonly seed?: string;
   /** What becomes of the effects when the run does not complete. Default `compensate` (DESIGN P7). */
   readonly onFailure?: OnFailure;
+  /** `keep`: what the run asks a person waits for `approvals.answer`, whoever the gate would ask otherwise. */
+  readonly questions?: "keep";
   /**
    * How long the guest is kept alive when all it waits for is a person, an event, a job or the time. After that the run
    * is suspended and its result says `suspended`. Default 2,000; Infinity waits alive, however long it takes.
@@ -192,6 +194,8 @@ export interface GateApprovals {
   list(options?: Caller & { readonly runId?: string }): Promise<readonly PendingApproval[]>;
   /** Undefined when there is no such question. */
   show(approvalId: string, options?: Caller): Promise<ShownApproval | undefined>;
+  /** Whether an answer of this person counts without a signature, to what this principal asks. */
+  mayAnswer(by: string, options?: Pick<Caller, "principal">): boolean;
   /**
    * The first answer counts; `known` says that there was one before. What is refused is on record all the same.
    *
@@ -208,6 +212,8 @@ export interface RunWorker {
 
 export interface CallOptions extends Reader {
   readonly lane?: Lane;
+  /** `refuse`: nobody is asked; a call that a person would have to allow ends as APPROVAL_UNAVAILABLE. */
+  readonly questions?: "refuse";
   readonly budgetTokens?: number;
   readonly taskId?: string;
 }

@@ -48,6 +48,8 @@ export interface RunStart {
   readonly onFailure?: OnFailure;
   /** Whose context what it returns goes into: labels gather there beyond the run. */
   readonly conversation?: string;
+  /** What it asks waits for an answer through the journal, whoever its gate would ask. */
+  readonly questions?: "keep";
   /** The session whose block it is. It can never go on elsewhere: its state was in one process. */
   readonly session?: Pick<SessionBlock, "sessionId" | "generation" | "block">;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@callgate/contract";
+import type { ApprovalQuestion, JsonObject } from "@callgate/contract";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { ClientProfile } from "./client-profile.ts";
 
@@ -11,6 +11,8 @@ export interface Answer {
   /** Pictures, sounds and links to files. */
   readonly blocks?: readonly ContentBlock[];
   readonly isError?: boolean;
+  /** Questions of a run that the person in front of the client can answer now. */
+  readonly asks?: { readonly runId: string; readonly questions: readonly ApprovalQuestion[] };
 }
 
 /** Puts an answer into the form its client can use. */

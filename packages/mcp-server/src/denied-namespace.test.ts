@@ -9,7 +9,7 @@ const source = (namespace: string) => functionSource({ namespace, tools: [define
 
 test("br-001: a namespace of which nothing may be called is named by no answer and no description", { timeout: 60_000 }, async () => {
   const gate = await createRealGate([source("clock"), source("payroll")], [{ allow: "*" }, { deny: "payroll.*" }]);
-  const request = { gate, principal: localPrincipal, conversation: "c", signal: new AbortController().signal };
+  const request = { gate, principal: localPrincipal, conversation: "c", canAsk: false, signal: new AbortController().signal };
   const answers = [
     await toolHandlers.search_tools({ query: "zzz", limit: 10, detail: "line" }, request),
     await toolHandlers.search_tools({ query: "time", limit: 10, detail: "full" }, request),

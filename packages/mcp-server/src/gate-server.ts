@@ -1,17 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Gate, Principal } from "@callgate/contract";
 import { CallgateError } from "@callgate/contract";
-import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { toCallToolResult } from "./answer.ts";
 import type { Answer } from "./answer.ts";
+import { askClient, askerOf, canAskClient, hearClient } from "./client-questions.ts";
+import type { AskedState } from "./client-questions.ts";
 import { clientProfile } from "./client-profile.ts";
 import type { PassThroughRouter } from "./pass-through.ts";
 import { startProgress } from "./progress.ts";
 import type { SurfaceText } from "./surface-text.ts";
 import { isGateTool, toolDefinitions, toolInputs } from "./tool-definitions.ts";
 import type { GateToolName } from "./tool-definitions.ts";
-import { toolHandlers } from "./tool-handlers.ts";
+import { runAnswer, stillWaits, toolHandlers } from "./tool-handlers.ts";
 import type { GateRequest } from "./tool-handlers.ts";
 
 export interface GateServerOptions {
@@ -24,9 +26,17 @@ export interface GateServerOptions {
   readonly progressEveryMs: number;
   readonly surface: (principal: Principal) => SurfaceText;
   readonly passThrough: PassThroughRouter;
+  /** The person in front of a client that has forms is asked there. */
+  readonly elicits: boolean;
+  readonly codec: RequestStateCodec<AskedState>;
   /** A fault of ours, with the id the client was told. */
   readonly onFault: (id: string, error: unknown) => void;
 }
+
+/** A program may ask often; each round is answered by a person. */
+const maxQuestionRounds = 64;
+/** How long a dialogue of the older era stays open. After it the question waits on, for callgate approvals. */
+const answerWithinMs = 60 * 60 * 1000;
 
 /** One protocol endpoint: a connection of the older era, or a single request of the newer one. Cheap; all state is outside. */
 export function createGateServer(options: GateServerOptions): Server {
@@ -36,6 +46,8 @@ export function createGateServer(options: GateServerOptions): Server {
     {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
       instructions: options.surface(options.principal).instructions,
+      requestState: { verify: (state, context) => options.codec.verify(state, context) },
+      inputRequired: { maxRounds: maxQuestionRounds, roundTimeoutMs: answerWithinMs },
     },
   );
   const principalOf = (context: ServerContext): Principal => {
@@ -48,15 +60,19 @@ export function createGateServer(options: GateServerOptions): Server {
   server.setRequestHandler("tools/list", (_request, context) => ({
     tools: toolDefinitions({ descriptions: options.surface(principalOf(context)).descriptions, structured: clientProfile(server, context).form === "both" }),
   }));
-  server.setRequestHandler("tools/call", async (request, context): Promise<CallToolResult> => {
+  server.setRequestHandler("tools/call", async (request, context): Promise<CallToolResult | InputRequiredResult> => {
     const { name } = request.params;
     const principal = principalOf(context);
     if (!isGateTool(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(gate, name, principal));
     const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
     try {
-      const answer = await answerCall(name, request.params.arguments, { gate, principal, conversation: options.conversation, signal: context.mcpReq.signal });
+      const gateRequest: GateRequest = { gate, principal, conversation: options.conversation, canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal: context.mcpReq.signal };
+      const asked = context.mcpReq.requestState<AskedState>();
+      const answer = asked === undefined ? await answerCall(name, request.params.arguments, gateRequest) : await goOn(asked, { name, context, request: gateRequest });
+      if (answer.asks !== undefined) return await askClient({ gate, principal, codec: options.codec }, { ...answer.asks, tool: name }, context);
       return toCallToolResult(answer, clientProfile(server, context).form);
     } catch (error) {
+      if (error instanceof ProtocolError) throw error;
       return toCallToolResult(faultAnswer(error, options.onFault), "text");
     } finally {
       progress.stop();
@@ -92,6 +108,15 @@ async function answerCall<Name extends GateToolName>(name: Name, args: unknown, 
   // The input schema and the handler are found under the same name; TypeScript cannot follow that through the union.
   const handler = toolHandlers[name] as (parsedArgs: unknown, gateRequest: GateRequest) => Promise<Answer>;
   return handler(parsed.data, request);
+}
+
+/** A request that comes again, with what a person has said: its run goes on. */
+async function goOn(asked: AskedState, { name, context, request }: { readonly name: string; readonly context: ServerContext; readonly request: GateRequest }): Promise<Answer> {
+  const { gate, principal, signal } = request;
+  if (asked.tool !== name || asked.asker !== askerOf(principal)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "This state belongs to another request");
+  const heard = await hearClient({ gate, principal }, asked, context.mcpReq.inputResponses);
+  if (heard === "answered") return await runAnswer(await gate.runs.resume(asked.runId, { principal, signal }), request);
+  return stillWaits(asked.runId, heard === "closed" ? "The question was closed without an answer." : heard.refused);
 }
 
 function unknownTool(gate: Gate, name: string, principal: Principal): string {

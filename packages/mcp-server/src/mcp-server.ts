@@ -4,6 +4,7 @@ import type { Gate, Principal } from "@callgate/contract";
 import type { Server } from "@modelcontextprotocol/server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { createStateCodec } from "./client-questions.ts";
 import { createGateServer } from "./gate-server.ts";
 import { openHttpEndpoint } from "./http-endpoint.ts";
 import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
@@ -20,6 +21,11 @@ export interface McpServerOptions {
   readonly principal?: Principal;
   /** Longest silence while a request is under way. Default 10,000. */
   readonly progressEveryMs?: number;
+  /**
+   * Asks the person in front of a client that has forms (elicitation), where their word counts without a key. Default true.
+   * Turn it off where a client answers by itself.
+   */
+  readonly elicits?: boolean;
   /** Told about every fault that a client only got an id of. Default: nobody. */
   readonly onFault?: (id: string, error: unknown) => void;
 }
@@ -53,14 +59,15 @@ const ANNOUNCE_AFTER_MS = 100;
  * request cancels its run.
  */
 export function createMcpServer(options: McpServerOptions): McpGateServer {
-  const { gate, name = "callgate", version, principal = options.gate.principal, progressEveryMs = 10_000, onFault = () => undefined } = options;
+  const { gate, name = "callgate", version, principal = options.gate.principal, progressEveryMs = 10_000, elicits = true, onFault = () => undefined } = options;
+  const codec = createStateCodec();
   const passThrough = createPassThroughRouter(gate);
   const surfaces = createSurfaceCache(gate);
   const live = new Set<Server>();
   const closers = new Set<() => Promise<void>>();
   const reportError = (error: unknown): void => onFault("transport", error);
 
-  const createServer = (conversation: string, of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, conversation, progressEveryMs, surface: surfaces.get, passThrough, onFault });
+  const createServer = (conversation: string, of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, conversation, progressEveryMs, elicits, codec, surface: surfaces.get, passThrough, onFault });
   /** For connections that live on and are told about changes. */
   const createLiveServer = (of: Principal = principal): Server => {
     const server = createServer(`mcp:${randomUUID()}`, of);

@@ -10,7 +10,9 @@ const CALLS_SHOWN = 10;
 export function renderRun(result: RunResult): Answer {
   // A run that waits has not failed: what it waits for, and what to do, is among its notices.
   const isError = result.status !== "completed" && result.status !== "suspended";
-  return { text: runReport(result), structured: runRecord(result), ...(isError ? { isError } : {}) };
+  const report = runReport(result);
+  const text = result.status === "suspended" ? `${report}\n\nWhat came of it, once it goes on: read_result with the handle run://${result.runId}` : report;
+  return { text, structured: runRecord(result), ...(isError ? { isError } : {}) };
 }
 
 /** A value, or its outline with the way to the rest. */

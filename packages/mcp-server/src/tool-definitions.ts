@@ -28,7 +28,7 @@ export const toolInputs = {
   execute_code: runInput,
   query_code: runInput,
   read_result: z.strictObject({
-    handle: z.string().regex(/^result:\/\//, "must start with result://"),
+    handle: z.string().regex(/^(result|run):\/\//, "must start with result:// or run://").describe("result://..., or run://... of a run that waited for an answer"),
     path: z.string().optional().describe("JSON Pointer or dotted path into the value"),
     offset: z.int().min(0).optional().describe("Items, lines or characters to leave out"),
     limit: z.int().min(1).optional(),
@@ -65,10 +65,10 @@ const runOutput: Tool["outputSchema"] = {
 const outputs: Readonly<Record<GateToolName, Tool["outputSchema"]>> = {
   search_tools: { type: "object", properties: { tools: { type: "array", items: anyObject }, unavailable: { type: "array", items: anyObject } }, required: ["tools"] },
   get_tool_details: { type: "object", properties: { tools: { type: "array", items: anyObject }, unknown: { type: "array", items: anyObject } }, required: ["tools"] },
-  call_tool: { type: "object", properties: { runId: { type: "string" }, outcome: { type: "string" }, effectStatus: { enum: ["none", "done", "unknown"] }, value: {}, error: anyObject }, required: ["runId", "outcome", "effectStatus"] },
+  call_tool: { type: "object", properties: { runId: { type: "string" }, outcome: { type: "string" }, effectStatus: { enum: ["none", "done", "unknown"] }, status: { description: "In place of the outcome where a person was asked: that of a run" }, value: {}, error: anyObject }, required: ["runId"] },
   execute_code: runOutput,
   query_code: runOutput,
-  read_result: { type: "object", properties: { value: {}, total: { type: "integer" }, nextOffset: { type: "integer" }, error: anyObject } },
+  read_result: { type: "object", properties: { value: {}, runId: { type: "string" }, status: { type: "string" }, total: { type: "integer" }, nextOffset: { type: "integer" }, error: anyObject } },
 };
 
 const reads = { readOnlyHint: true, openWorldHint: false } as const;

@@ -1,4 +1,4 @@
-import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
+import type { CallResult, Gate, Handle, JsonObject, Lane, Principal, RunResult, ToolView, UnavailableNamespace } from "@callgate/contract";
 import { errorText, modelView } from "@callgate/runtime";
 import type { Answer } from "./answer.ts";
 import { readCallArguments } from "./call-arguments.ts";
@@ -13,6 +13,8 @@ export interface GateRequest {
   readonly principal: Principal;
   /** Into whose context the answer goes. */
   readonly conversation: string;
+  /** The person in front of the client can be asked. */
+  readonly canAsk: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -104,14 +106,29 @@ function fullRecord({ name, signature, spec }: ToolView): JsonObject {
 }
 
 async function call({ name, arguments: args, budgetTokens }: ToolArguments<"call_tool">, request: GateRequest): Promise<Answer> {
-  const { gate, principal, conversation, signal } = request;
+  const { gate, principal, conversation, canAsk, signal } = request;
   const read = readCallArguments(args);
   if (read.kind === "inexact") {
     const where = read.paths.map((path) => `/arguments${path}`).join(", ");
     return { text: `INVALID_INPUT: ${where}: a whole number beyond 2^53 is rounded on its way here. Nothing was done. Send it as {"$bigint": "<digits>"}, or write it with an n (123n) in execute_code.`, isError: true };
   }
-  const result = await gate.call(name, read.value, { principal, conversation, signal, ...(budgetTokens === undefined ? {} : { budgetTokens }) });
+  const result = await gate.call(name, read.value, { principal, conversation, signal, ...(canAsk ? { questions: "refuse" } : {}), ...(budgetTokens === undefined ? {} : { budgetTokens }) });
+  // A direct call waits in its process; a program waits in the journal, and goes on whoever brings the answer.
+  if (canAsk && result.outcome.kind === "denied" && result.outcome.error.code === "APPROVAL_UNAVAILABLE") return await run({ code: callText(name, read.value), budgetTokens, taskId: undefined }, request, "execute");
   return { ...callAnswer(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
+}
+
+/** The program of one call. JSON is a part of JavaScript; a big integer is written as one. */
+function callText(name: string, args: unknown): string {
+  return `return await tools.${name}(${literal(args)});`;
+}
+
+function literal(value: unknown): string {
+  if (typeof value === "bigint") return `${value}n`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
+  // `__proto__` in quotes would set a prototype.
+  return `{ ${Object.entries(value).map(([key, item]) => `[${JSON.stringify(key)}]: ${literal(item)}`).join(", ")} }`;
 }
 
 function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
@@ -124,12 +141,40 @@ function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
 }
 
 async function run({ code, budgetTokens, taskId }: ToolArguments<"execute_code">, request: GateRequest, lane: Lane): Promise<Answer> {
-  const { gate, principal, conversation, signal } = request;
-  const result = await gate.run(code, { principal, conversation, signal, lane, ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
-  return { ...renderRun(result), blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }) };
+  const { gate, principal, conversation, canAsk, signal } = request;
+  const result = await gate.run(code, { principal, conversation, signal, lane, ...(canAsk ? { questions: "keep" } : {}), ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
+  return await runAnswer(result, request);
 }
 
-async function readResult({ handle, ...rest }: ToolArguments<"read_result">, { gate, principal, conversation, signal }: GateRequest): Promise<Answer> {
+/** A run for its client, whether it has ended or waits. */
+export async function runAnswer(result: RunResult, request: GateRequest): Promise<Answer> {
+  const questions = request.canAsk ? (result.waits ?? []).flatMap((wait) => (wait.kind === "approval" ? [wait.question] : [])) : [];
+  return {
+    ...renderRun(result),
+    blocks: await artifactBlocks({ ...request, artifacts: result.artifacts }),
+    ...(questions.length === 0 ? {} : { asks: { runId: result.runId, questions } }),
+  };
+}
+
+/** Said of a run that goes on once it was answered, to who cannot be asked here. */
+export function stillWaits(runId: string, why: string): Answer {
+  return { text: `${why} The run ${runId} waits on. Once it was answered (callgate approvals ls), it goes on by itself; read what came of it with read_result and the handle run://${runId}. Do not run the program again.`, structured: { runId, status: "suspended", callCount: 0, durationMs: 0 } };
+}
+
+/** What came of a run that waited. It is not brought on by asking. */
+async function readRun(runId: string, request: GateRequest): Promise<Answer> {
+  const { gate, principal, signal } = request;
+  const shown = await gate.runs.show(runId, { principal });
+  if (shown === undefined) return { text: `HANDLE_NOT_FOUND: there is no run ${runId} for you`, structured: { error: { code: "HANDLE_NOT_FOUND" } }, isError: true };
+  const { status } = shown.run;
+  if (status === "running") return { text: `The run ${runId} goes on; ask again.`, structured: { runId, status } };
+  if (status === "suspended") return stillWaits(runId, "It was not answered yet.");
+  return await runAnswer(await gate.runs.resume(runId, { principal, signal }), request);
+}
+
+async function readResult({ handle, ...rest }: ToolArguments<"read_result">, request: GateRequest): Promise<Answer> {
+  const { gate, principal, conversation, signal } = request;
+  if (handle.startsWith("run://")) return await readRun(handle.slice("run://".length), request);
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const result = await gate.read(handle as Handle, { principal, conversation, signal, ...given });
   switch (result.kind) {

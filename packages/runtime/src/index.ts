@@ -7,6 +7,7 @@ export type { RandomBytes } from "./lib/new-id.ts";
 export { waitedMs } from "./run/waited-time.ts";
 export { waitText } from "./run/waits-text.ts";
 export { replaceControls } from "./lib/replace-controls.ts";
+export { visible } from "./lib/visible.ts";
 export { diagnosticText, errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";

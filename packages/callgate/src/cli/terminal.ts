@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { replaceControls } from "@callgate/runtime";
+import { visible } from "@callgate/runtime";
 import picocolors from "picocolors";
 
 export type Colors = ReturnType<typeof picocolors.createColors>;
@@ -37,14 +37,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Text from a model, program or tool made harmless for a terminal: control characters become visible. Lines and tabs stay. */
-export function visible(text: string): string {
-  return replaceControls(text, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    if (character === "\n" || character === "\t") return character;
-    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
-}
+export { visible };
 
 /** Cuts one line to a width, colours aside. */
 export function cut(line: string, width: number): string {

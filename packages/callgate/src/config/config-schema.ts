@@ -167,6 +167,7 @@ const principal = z.strictObject({
 const approvalsMode = z.enum(["ask", "keep"]);
 
 const approvals = z.strictObject({
+  elicitation: z.boolean().optional().describe("Asks the person in front of an MCP client that has forms, through the client. Default true, and off once answers need a key or four eyes. Turn it off where a client answers by itself"),
   mode: approvalsMode.optional().describe('Where a person is asked. "ask" (default): at the terminal, or the client\'s own user interface, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
   keys: z
     .array(z.strictObject({ by: z.string().min(1).describe("Whose it is"), publicKey: z.string().min(1).describe("As callgate approver show prints it") }))

@@ -1,5 +1,6 @@
 import { encodeValue, ValueError } from "@callgate/contract";
 import type { CallError, CallOutcome, CallResult, Lane, OutcomeKind, Principal, RunFinish, RunLimits, RunStart, ShapedValue } from "@callgate/contract";
+import { denyingApprover } from "../approval/approvers.ts";
 import type { PerformedCall } from "../broker/call.ts";
 import { digestOf } from "../lib/digest.ts";
 import { newRunId } from "../lib/new-id.ts";
@@ -28,6 +29,7 @@ export interface DirectCallRequest {
   readonly budgetTokens: number;
   readonly taskId: string | undefined;
   readonly conversation: string | undefined;
+  readonly questions: "refuse" | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +65,7 @@ export async function callDirectly(seams: RunSeams, request: DirectCallRequest):
   return { runId: scope.runId, callId, outcome, ...(shaped === undefined ? {} : { shaped }), artifacts, ...(performed.cost === undefined ? {} : { cost: performed.cost }) };
 }
 
-function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, conversation, budgetTokens }: DirectCallRequest): RunScope {
+function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, conversation, questions, budgetTokens }: DirectCallRequest): RunScope {
   const startedAtMs = seams.clock.now();
   const runId = newRunId(startedAtMs, seams.random);
   const lease = firstLease(runId);
@@ -71,7 +73,7 @@ function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, conv
   const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), ...(conversation === undefined ? {} : { conversation }), budgetTokens };
   log.begin(start);
   seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
-  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, taint: seams.taints.of(principal.tenant, taintScopes(start), true), log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
+  return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, ...(questions === "refuse" ? { approver: denyingApprover() } : {}), taint: seams.taints.of(principal.tenant, taintScopes(start), true), log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
 }
 
 type Performed = PerformedCall & { readonly argsJson: string };

@@ -127,6 +127,8 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
   const suspender = createSuspender({
     clock: seams.clock,
     suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
+    // Questions that are kept for whoever gets the run's result are not answered before there is one.
+    isHopeless: () => scope.approver !== undefined && desk.room.waits.every(({ kind }) => kind === "approval"),
     isResting: () => state.isLive && desk.busy === 0 && pump.isEmpty && (state.hasEnded || state.blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
     resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
     suspend: () => suspend(execution, wakeTimeOf(desk.room.waits)),

@@ -39,6 +39,10 @@ export function createGateApprovals(options: GateApprovalsOptions): GateApproval
       const found = await findQuestion(journal, asker.tenant, approvalId);
       return found === undefined ? undefined : await shownApproval(options, found, now());
     },
+    mayAnswer(by, { principal: asker = principal } = {}) {
+      const judge = createAnswerJudge(options.rules);
+      return !judge.needsSignature && judge.selfRefusal({ principal: asker }, by) === undefined;
+    },
     answer: async (approvalId, answer, { principal: asker = principal } = {}) => await giveAnswer(options, asker.tenant, { approvalId, answer }),
   };
 }

@@ -282,6 +282,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         startedMs: seams.clock.monotonic(),
         recorded: true,
         onFailure: run.onFailure ?? "compensate",
+        questions: run.questions,
         suspendAfterMs: waitOf(run.suspendAfterMs, seams),
         ...(run.onOutput === undefined ? {} : { onOutput: run.onOutput }),
       };
@@ -290,7 +291,7 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
       const principal = call.principal ?? defaultPrincipal;
       const isAway = catalog.viewFor(principal).unavailable.some(({ namespace }) => tool.startsWith(`${namespace}.`));
       if (isAway) await inTime(() => keeper.retry(), seams.clock, signal);
-      return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task, conversation: conversationOf(call.conversation) };
+      return { principal, signal, view: catalog.viewFor(principal), lane: call.lane ?? ("execute" as const), limits: limits.defaults, budgetTokens: budgetOf(call.budgetTokens, options.defaults), taskId: call.taskId ?? principal.task, questions: call.questions, conversation: conversationOf(call.conversation) };
     },
   };
 }

@@ -112,12 +112,13 @@ async function untilAnswered(scope: RunScope, request: RunRequest, { question, s
   const signal = AbortSignal.any([request.signal, scope.fence.signal]);
   const { seams } = scope;
   const kept = keptAnswers({ seams, request: scope, safe: seams.redactor });
+  const byRun = scope.approver === undefined ? {} : { approver: scope.approver };
   try {
-    const verdict = await seams.reviews.ask(question, { signal, kept, ...(said === undefined ? {} : { answer: said }) });
+    const verdict = await seams.reviews.ask(question, { signal, kept, ...byRun, ...(said === undefined ? {} : { answer: said }) });
     if (verdict.kind !== "pending" || request.session !== undefined) return verdict;
     const waited = await waitKept(scope, { ...request, signal }, question);
     if (waited.kind === "left") return waited;
-    return await seams.reviews.ask(question, { signal, ...(waited.said?.kind === "approval" ? { answer: waited.said } : {}) });
+    return await seams.reviews.ask(question, { signal, ...byRun, ...(waited.said?.kind === "approval" ? { answer: waited.said } : {}) });
   } finally {
     release();
   }
@@ -131,7 +132,7 @@ function waitKept(scope: RunScope, { signal, leave, suspendAfterMs }: Pick<RunRe
   const { promise, resolve } = Promise.withResolvers<Waited>();
   const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken: new Map(), looked: () => suspender.touch() });
   const left = (wakeAtMs: number | undefined): void => resolve({ kind: "left", suspension: { atMs: clock.now(), waits: room.waits, ...(wakeAtMs === undefined ? {} : { wakeAtMs }) } });
-  const suspender = createSuspender({ clock, suspendAfterMs, isResting: () => room.canBeLeft(clock.now()), resting: () => undefined, suspend: () => left(wakeTimeOf(room.waits)) });
+  const suspender = createSuspender({ clock, suspendAfterMs, isHopeless: () => scope.approver !== undefined, isResting: () => room.canBeLeft(clock.now()), resting: () => undefined, suspend: () => left(wakeTimeOf(room.waits)) });
   const cancelled = (): void => resolve({ kind: "over", said: undefined });
   const leaving = (): void => left(clock.now());
   scope.signals.heard = () => room.look();

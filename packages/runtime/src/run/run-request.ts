@@ -23,6 +23,7 @@ export interface RunRequest {
   /** False for a check alone. */
   readonly recorded: boolean;
   readonly onFailure: OnFailure;
+  readonly questions?: "keep" | undefined;
   readonly suspendAfterMs: number;
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
   /** Aborts when the run is to be left to another process. */

@@ -1,4 +1,4 @@
-import type { Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
+import type { Approver, Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
@@ -48,6 +48,8 @@ export interface RunScope {
   readonly lane: Lane;
   readonly taskId: string | undefined;
   readonly limits: RunLimits;
+  /** Asked in place of the gate's own. */
+  readonly approver?: Approver | undefined;
   /** Labels that have reached it and what it is part of. */
   readonly taint: RunTaint;
   readonly log: RunLog;

@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { CheckReport, Clock, GuestJob, PolicyDecision, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import { keepingApprover } from "../approval/approvers.ts";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import { taintScopes } from "../provenance/taint-scopes.ts";
@@ -180,7 +181,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
@@ -204,6 +205,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     ...(request.conversation === undefined ? {} : { conversation: request.conversation }),
     budgetTokens: request.budgetTokens,
     onFailure: request.onFailure,
+    ...(request.questions === undefined ? {} : { questions: request.questions }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
@@ -250,7 +252,7 @@ async function failCheck(scope: RunScope, request: RunRequest, fault: unknown): 
 
 /** What a run asked for, as its record tells it. */
 export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }: Pick<RunRequest, "view" | "budgetTokens" | "signal"> & { readonly clock: Clock }): RunRequest {
-  const { programText, principal, language, lane, limits, taskId, conversation, seed, startedAtMs, onFailure } = run;
+  const { programText, principal, language, lane, limits, taskId, conversation, seed, startedAtMs, onFailure, questions } = run;
   return {
     program: programText ?? "",
     view,
@@ -267,6 +269,7 @@ export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }
     startedMs: clock.monotonic() - Math.max(0, clock.now() - startedAtMs),
     recorded: true,
     onFailure: onFailure ?? "compensate",
+    questions,
     suspendAfterMs: Number.POSITIVE_INFINITY,
   };
 }

@@ -4,6 +4,8 @@ export interface SuspenderOptions {
   readonly clock: Clock;
   /** Infinity: never. */
   readonly suspendAfterMs: number;
+  /** Whether what it waits for cannot come before it is given up: then nobody waits for that. Default: it may. */
+  readonly isHopeless?: () => boolean;
   /** Whether nothing goes on that only this process could bring on. */
   readonly isResting: () => boolean;
   /** Told whenever rest begins or ends: waiting is not counted as run time (DESIGN P9). */
@@ -19,7 +21,7 @@ export interface Suspender {
   stop(): void;
 }
 
-export function createSuspender({ clock, suspendAfterMs, isResting, resting, suspend }: SuspenderOptions): Suspender {
+export function createSuspender({ clock, suspendAfterMs, isHopeless = () => false, isResting, resting, suspend }: SuspenderOptions): Suspender {
   let timer: { cancel(): void } | undefined;
   let rests = false;
   let stopped = false;
@@ -39,7 +41,7 @@ export function createSuspender({ clock, suspendAfterMs, isResting, resting, sus
       if (!now) {
         timer?.cancel();
         timer = undefined;
-      } else if (timer === undefined && Number.isFinite(suspendAfterMs)) timer = clock.schedule(suspendAfterMs, expired);
+      } else if (timer === undefined && Number.isFinite(suspendAfterMs)) timer = clock.schedule(isHopeless() ? 0 : suspendAfterMs, expired);
     },
     stop() {
       stopped = true;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createMcpServer } from "@callgate/mcp-server";
 import { createGateMetrics } from "@callgate/runtime/telemetry";
+import { approvalsConfig } from "../../approver/approval-rules.ts";
 import { version } from "../../version.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -12,7 +13,8 @@ const defaultPort = 7423;
 
 /** `callgate mcp [--http [PORT]]` */
 export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string }, context: CommandContext): Promise<ExitCode> {
-  const configured = options.http === undefined ? undefined : await context.configuration();
+  const configuration = await context.configuration();
+  const configured = options.http === undefined ? undefined : configuration;
   const clients = configured === undefined ? [] : httpClients(configured, process.env);
   const tokenSha256 = configured === undefined ? undefined : metricsTokenSha256(configured, process.env);
   return await context.withGate(
@@ -25,6 +27,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       const server = createMcpServer({
         gate,
         version,
+        elicits: approvalsConfig(configuration.config.approvals).elicitation ?? true,
         onFault: (id, fault) => terminal.err(`fault ${id}: ${faultLine(fault)}\n`),
       });
       try {
