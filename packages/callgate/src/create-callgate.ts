@@ -99,7 +99,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
     approvals: approvalRules(options.approvals, stateFolder),
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor") }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
     ...(secretsOf === undefined ? {} : { secrets: secretsOf.vault }),

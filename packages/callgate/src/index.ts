@@ -7,6 +7,8 @@ export type {
   ApprovalQuestion,
   Approver,
   Artifact,
+  AuditRow,
+  AuditRowFilter,
   BeforeAnswer,
   CallError,
   CallOptions,
@@ -64,6 +66,8 @@ export { defineConfig } from "./config/load-config.ts";
 export type { CallgateConfig } from "./config/load-config.ts";
 export { extractCodeBlocks } from "@callgate/runtime/executor";
 export type { BlockResult, CodeBlock, CodeResult, ExecuteOptions, ExtractOptions, MarkdownBlock, MarkdownOptions, MarkdownResult, OutputPart } from "@callgate/runtime/executor";
+export { exportAudit } from "./audit/export-audit.ts";
+export type { AuditFormat } from "./audit/export-audit.ts";
 export { createCallgate } from "./create-callgate.ts";
 export type { CallgateOptions } from "./create-callgate.ts";
 export { createCodeExecutor } from "./executor/create-code-executor.ts";

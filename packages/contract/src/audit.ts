@@ -1,5 +1,7 @@
-import type { Digest } from "./json.ts";
-import type { RunStatus } from "./outcome.ts";
+import type { Digest, JsonValue } from "./json.ts";
+import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { Principal } from "./principal.ts";
+import type { Effect } from "./tool-spec.ts";
 
 /**
  * What verification can find. `…-changed`: it is not what was written, or not where it was written. `…-missing`: it is
@@ -139,4 +141,71 @@ export interface JournalAudit {
   release(tenant: string, holdId: string, by: string): Promise<void>;
   /** Released ones too; newest first. */
   holds(tenant: string): Promise<readonly AuditHold[]>;
+}
+
+/** A value of which only what may be read is told. */
+export interface AuditValue {
+  readonly digest: Digest;
+  readonly summary: JsonValue;
+}
+
+/**
+ * A line of the audit trail: a call with its decision and what became of it, or the review of a program. It is made from
+ * the record of its run when it is asked for; nothing is written a second time.
+ */
+export interface AuditRow {
+  /** Of the call; `<run>.program` of a review. */
+  readonly callId: string;
+  readonly kind: "call" | "review";
+  readonly runId: string;
+  /** Who (`agent`), and on whose behalf (`user`). */
+  readonly principal: Pick<Principal, "tenant" | "user" | "agent" | "task" | "roles">;
+  /** Of what the guest executed. Absent: a direct call, or a program that was not let through. */
+  readonly programDigest?: Digest;
+  /** Qualified name; "program" for a review. */
+  readonly tool: string;
+  readonly definitionDigest?: Digest;
+  readonly effect: Effect;
+  /** As the program wrote them. */
+  readonly args?: AuditValue;
+  /** What was performed in place of that, and who put it there: a person, or an interceptor. */
+  readonly performed?: AuditValue & { readonly by: string };
+  /** Absent: the call ended before anything was decided. */
+  readonly decision?: { readonly kind: "allow" | "ask" | "deny"; readonly ruleId: string; /** Sealed in the record: not exported. */ readonly reason?: string; readonly unobserved?: "ask" | "deny" };
+  /** The question or the standing grant, and who answered or gave it. */
+  readonly approval?: { readonly approvalId?: string; readonly grantId?: string; readonly by?: string };
+  /** `open`: no end is recorded. */
+  readonly outcome: OutcomeKind | "open";
+  /** The last that is known of it. */
+  readonly effectStatus: EffectStatus;
+  readonly result?: AuditValue;
+  readonly error?: { readonly code: string; /** Sealed in the record: not exported. */ readonly message: string };
+  readonly atMs: number;
+  readonly endedAtMs?: number;
+  /** Without the time a person took. */
+  readonly durationMs?: number;
+  readonly attempts?: number;
+  readonly cached?: boolean;
+  /** The interceptor whose answer it is; the tool was not called. */
+  readonly answeredBy?: string;
+  readonly idempotencyKey?: string;
+  /** The call whose effect this one undoes. */
+  readonly undoes?: string;
+  /** How an effect that was unknown became known, and who said so. */
+  readonly settled?: { readonly how: "late" | "reconciled" | "repeated" | "person" | "nobody"; readonly by?: string };
+}
+
+/** Rows for which all that is given holds. */
+export interface AuditRowFilter {
+  readonly runId?: string;
+  /** Qualified name, or a pattern as in rules: `crm.*`, `*.delete_*`. */
+  readonly tool?: string;
+  readonly user?: string;
+  readonly agent?: string;
+  readonly task?: string;
+  readonly outcome?: AuditRow["outcome"];
+  readonly decision?: "allow" | "ask" | "deny";
+  /** Rows from then on, and before then; milliseconds since the epoch. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
 }

@@ -1,4 +1,4 @@
-import type { AuditHold, AuditVerdict, HoldScope, LedgerLine, VerifyOptions } from "./audit.ts";
+import type { AuditHold, AuditRow, AuditRowFilter, AuditVerdict, HoldScope, LedgerLine, VerifyOptions } from "./audit.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
@@ -313,6 +313,14 @@ export interface GateAudit {
   /** Errors: USAGE when there is none of that id, or it was released before. */
   release(holdId: string, options?: Pick<Caller, "principal">): Promise<void>;
   holds(options?: Pick<Caller, "principal">): Promise<readonly AuditHold[]>;
+  /**
+   * The audit trail of the caller's tenant: newest run first, and of a run its latest call. Read as it is asked for, one run
+   * at a time, so that however many there are do not sit in memory. Must not be reachable from a model. Errors: USAGE for a
+   * pattern that can match no tool, RUN_NOT_FOUND.
+   */
+  rows(filter?: AuditRowFilter, options?: Pick<Caller, "principal">): AsyncIterable<AuditRow>;
+  /** One row. Errors: RUN_NOT_FOUND, also when the run has no such call. */
+  row(callId: string, options?: Pick<Caller, "principal">): Promise<AuditRow>;
 }
 
 /** The gate as its users see it: agents, the MCP server, the command line. All paths to a tool go through it. */

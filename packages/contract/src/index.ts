@@ -9,6 +9,9 @@ export type {
   AuditFault,
   AuditFinding,
   AuditHold,
+  AuditRow,
+  AuditRowFilter,
+  AuditValue,
   AuditVerdict,
   HoldScope,
   JournalAudit,
@@ -144,7 +147,8 @@ export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage
 export type { SecretVault } from "./secret-vault.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
-export type { Redactor } from "./redactor.ts";
+export { detectorNames } from "./redactor.ts";
+export type { DetectorName, DetectorSwitches, Redactor, SensitiveMark } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
 export type { GateEvent, GateEventKind } from "./gate-event.ts";
 export type {

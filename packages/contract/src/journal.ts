@@ -170,7 +170,10 @@ export interface RunFilter {
   readonly status?: RunStatus;
   /** Newest first, at most this many. Default 50. */
   readonly limit?: number;
+  /** Only runs that started before this. */
   readonly beforeMs?: number;
+  /** Only runs that had not ended before this. */
+  readonly activeSinceMs?: number;
 }
 
 export interface PruneOptions {

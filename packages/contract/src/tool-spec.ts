@@ -2,6 +2,7 @@ import type { Artifact, ArtifactInput } from "./artifact.ts";
 import type { CallCost } from "./budgets.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
+import type { DetectorSwitches } from "./redactor.ts";
 
 /** What calling a tool may do to the world. Unknown counts as `write`. */
 export type Effect = "read" | "write" | "destructive";
@@ -84,6 +85,11 @@ export interface ToolSpec {
   readonly errors: readonly ToolErrorSpec[];
   /** JSON Pointers into input (`/input/...`) or output (`/output/...`); `*` stands for every item. */
   readonly sensitive?: readonly string[];
+  /**
+   * Detectors (`DetectorName`) switched off or on at and below JSON Pointers as in `sensitive`: an order number that could
+   * be a card, a note in which names of mailboxes are wanted.
+   */
+  readonly detect?: Readonly<Record<string, DetectorSwitches>>;
 }
 
 /** What a handler is given beside its arguments. */

@@ -196,9 +196,31 @@ function addDurableCommands(runs: Command, act: Act): void {
   runs.command("rollback").argument("<run>", "its id, as runs ls shows it").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));
 }
 
+/** Which rows of the audit trail. */
+function withAuditFilters(command: Command): Command {
+  return command
+    .option("--run <run>", "of one run")
+    .option("--tool <pattern>", "of a tool, e.g. crm.get_customer, crm.* or *.delete_*; program for reviews")
+    .addOption(new Option("--outcome <outcome>", "that ended so; open: have not").choices(["ok", "failed", "timed_out", "cancelled", "denied", "invalid_input", "invalid_output", "limit_exceeded", "open"]))
+    .addOption(new Option("--decision <decision>", "that were decided so").choices(["allow", "ask", "deny"]))
+    .option("--for-user <user>", "on behalf of a user")
+    .option("--for-agent <agent>", "of an agent")
+    .option("--for-task <task>", "of a task")
+    .option("--since <time>", "from then on: 2026-11-30, 2026-11-30T07:00:00Z, or 24h, 7d ago")
+    .option("--until <time>", "before then");
+}
+
 function addAuditCommands(program: Command, act: Act): void {
   const load = () => import("./commands/audit.ts");
-  const audit = program.command("audit").description("whether the record is as it was written, and what keeps it");
+  const audit = program.command("audit").description("the audit trail, whether it is as it was written, and what keeps it");
+  const trail = () => import("./commands/audit-trail.ts");
+  withAuditFilters(audit.command("ls")).option("--limit <count>", "rows at most (default: 50)", wholeNumber).description("list calls and reviews with their decision and effect, newest first").action((options: object) => act(async (context) => (await trail()).listAuditCommand(options, context)));
+  audit.command("show").argument("<call>", "its id, as audit ls shows it").description("everything of one call that may be read").action((call: string) => act(async (context) => (await trail()).showAuditCommand(call, context)));
+  withAuditFilters(audit.command("export"))
+    .addOption(new Option("--format <format>", "otel: OpenTelemetry logs as an OTLP file").choices(["jsonl", "csv", "otel"]).default("jsonl"))
+    .option("--out <file>", "a new file (default: standard output)")
+    .description("write the audit trail for other systems; what is sealed in the journal is left out")
+    .action((options: Parameters<Awaited<ReturnType<typeof trail>>["exportAuditCommand"]>[0]) => act(async (context) => (await trail()).exportAuditCommand(options, context)));
   audit
     .command("verify")
     .option("--checkpoint <file>", "made earlier: the record must go on from it")

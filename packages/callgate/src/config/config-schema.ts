@@ -287,6 +287,10 @@ export const configSchema = z.strictObject({
     .strictObject({ packages: z.array(z.string().min(1)).optional().describe("Packages that programs in Node may import, by name. Programs find them where sandbox.mounts puts them: a node_modules at /node_modules") })
     .optional()
     .describe("TypeScript and JavaScript in real Node"),
+  detect: z
+    .strictObject({ secret: z.boolean().optional(), email: z.boolean().optional(), phone: z.boolean().optional(), card: z.boolean().optional(), iban: z.boolean().optional() })
+    .optional()
+    .describe("Detectors whose findings become hashes in everything that is written down. Default: all; a tool may say otherwise for parts of its values"),
   approvals: z.union([approvalsMode, approvals]).optional().describe("Where a person is asked, and whose answers count; see docs/guide/approvals.md. A word alone is the mode"),
   suspendAfterMs: z.int().min(0).optional().describe("How long a program that only waits is kept before its run is suspended. Default 2000"),
   leaseMs: z.int().min(1000).optional().describe("How long a run stays with a process that gives no sign of life. Default 30000"),

@@ -10,8 +10,8 @@ import { flushIntent } from "./intent.ts";
 import { isEnded } from "./is-ended.ts";
 import { keptAnswers } from "./kept-answers.ts";
 import { isVisible } from "./resolve.ts";
+import { inputMarks } from "./pointers.ts";
 import { useStandingGrant } from "./standing-grant.ts";
-import { inputPointers } from "./pointers.ts";
 import { cancelledBefore } from "./validate-input.ts";
 
 type Ask = Extract<PolicyDecision, { kind: "ask" }>;
@@ -51,7 +51,7 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
 
 /** The arguments a person gave, as the journal keeps them. */
 function recordArgs({ seams, tool }: ReadyCall, args: unknown): RecordedValue {
-  return seams.redactor.record(args, encodeValue(args), inputPointers(tool));
+  return seams.redactor.record(args, encodeValue(args), inputMarks(tool));
 }
 
 function parkedOn({ request }: ReadyCall, question: ApprovalQuestion): ParkedCall {

@@ -19,6 +19,7 @@ import type {
   Policy,
   Principal,
   Redactor,
+  SensitiveMark,
   RunLease,
   RunLimits,
   SharedAnswers,
@@ -223,8 +224,8 @@ export interface Known {
   /** What its answers bring along. */
   readonly labels: readonly Label[];
   readonly argsDigest: Digest;
-  /** JSON Pointers into the output. */
-  readonly sensitiveOutput: readonly string[];
+  /** Into the output. */
+  readonly sensitiveOutput: readonly SensitiveMark[];
   /** Clear values of sensitive arguments, which no record may hold. */
   readonly sensitiveValues: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { Ended, ReadyCall } from "./call.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 import { isEnded } from "./is-ended.ts";
 import { businessKeyOf, keyOf } from "./open-call.ts";
-import { inputPointers } from "./pointers.ts";
+import { inputMarks } from "./pointers.ts";
 import { replaceArguments } from "./replace-arguments.ts";
 import { validateInput } from "./validate-input.ts";
 
@@ -28,5 +28,5 @@ export async function editCall(call: ReadyCall, wire: WireValue): Promise<ReadyC
 export function noteEdit(call: ReadyCall, { args, approvalId, by }: { readonly args: WireValue; readonly approvalId: string; readonly by: string }): void {
   const { seams, request, record, tool } = call;
   const value: unknown = decodeValue(args);
-  record.add({ kind: "call-edited", atMs: seams.clock.now(), seq: request.seq, approvalId, by, args: seams.redactor.record(value, encodeValue(value), inputPointers(tool)) });
+  record.add({ kind: "call-edited", atMs: seams.clock.now(), seq: request.seq, approvalId, by, args: seams.redactor.record(value, encodeValue(value), inputMarks(tool)) });
 }

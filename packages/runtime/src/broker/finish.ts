@@ -90,9 +90,9 @@ function argumentTexts({ state }: CallScope, { sensitiveValues: given }: Known):
 
 function sensitiveOf(scope: CallScope, known: Known, { outcome, ...end }: Ended): readonly string[] {
   const ofArguments = argumentTexts(scope, known);
-  const { sensitiveOutput } = known;
-  if (sensitiveOutput.length === 0 || outcome.kind !== "ok") return ofArguments;
-  return [...ofArguments, ...sensitiveValues("value" in end ? end.value : outcome.value, sensitiveOutput)];
+  const pointers = known.sensitiveOutput.filter((mark) => typeof mark === "string");
+  if (pointers.length === 0 || outcome.kind !== "ok") return ofArguments;
+  return [...ofArguments, ...sensitiveValues("value" in end ? end.value : outcome.value, pointers)];
 }
 
 /** A large result of a tool that says so need not be: the call is made again. Not one that a person allowed: nobody is asked twice. */

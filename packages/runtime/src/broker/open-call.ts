@@ -5,7 +5,7 @@ import { faulted } from "./faulted.ts";
 import { lazyKey } from "./idempotency-key.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
 import { isEnded } from "./is-ended.ts";
-import { inputPointers, outputPointers } from "./pointers.ts";
+import { inputMarks, inputPointers, outputMarks } from "./pointers.ts";
 import { readArguments, unreadableDigest } from "./read-arguments.ts";
 import type { IssuedArguments } from "./read-arguments.ts";
 import { resolve, shownName } from "./resolve.ts";
@@ -33,10 +33,10 @@ export function announce(scope: CallScope): OpenedCall {
     ...(isEnded(tool) || tool.tool.cost === undefined ? {} : { cost: tool.tool.cost }),
     labels: isEnded(tool) ? [] : tool.tool.labels,
     argsDigest: isEnded(issued) ? unreadableDigest : issued.digest,
-    sensitiveOutput: isEnded(tool) ? [""] : outputPointers(tool),
+    sensitiveOutput: isEnded(tool) ? [""] : outputMarks(tool),
     sensitiveValues: isEnded(tool) || isEnded(issued) ? [] : sensitiveValues(issued.args.value, sensitiveInput(tool)),
   };
-  const summary = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, sensitiveInput(tool));
+  const summary = isEnded(issued) ? null : seams.redactor.summary(issued.args.value, isEnded(tool) ? [""] : inputMarks(tool));
   seams.emit({ kind: "call-requested", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, effect: known.effect, args: summary });
   return { known, tool, issued, summary };
 }
@@ -67,7 +67,7 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
   const business = businessKeyOf(scope, tool, args);
   if (typeof business === "object") return business;
   const key = keyOf(scope, issued.digest, business);
-  const summary = args === issued.args ? undefined : scope.seams.redactor.summary(args.value, inputPointers(tool));
+  const summary = args === issued.args ? undefined : scope.seams.redactor.summary(args.value, inputMarks(tool));
   const recorded = noteIssued(scope, opened, { key, ...(summary === undefined ? {} : { summary }) });
   return {
     ...scope,

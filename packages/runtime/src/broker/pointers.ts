@@ -1,21 +1,42 @@
+import type { SensitiveMark } from "@callgate/contract";
 import type { BrokerTool } from "./call.ts";
 
-const none: readonly string[] = [];
+type Side = "input" | "output";
+
+const none: readonly never[] = [];
 
 /** Where a tool's arguments are sensitive: JSON Pointers into them. */
 export function inputPointers(tool: BrokerTool): readonly string[] {
   return pointers(tool, "input");
 }
 
-/** The same of its output. */
+/** The same with the places below which detectors are switched. */
+export function inputMarks(tool: BrokerTool): readonly SensitiveMark[] {
+  return marks(tool, "input");
+}
+
+/** Where its output is sensitive. */
 export function outputPointers(tool: BrokerTool): readonly string[] {
   return pointers(tool, "output");
 }
 
-/** `/input/card` becomes `/card`. */
-function pointers(tool: BrokerTool, side: "input" | "output"): readonly string[] {
-  const { sensitive } = tool.tool;
+export function outputMarks(tool: BrokerTool): readonly SensitiveMark[] {
+  return marks(tool, "output");
+}
+
+function pointers({ tool: { sensitive } }: BrokerTool, side: Side): readonly string[] {
   if (sensitive === undefined || sensitive.length === 0) return none;
+  return sensitive.flatMap((pointer) => below(pointer, side));
+}
+
+function marks(tool: BrokerTool, side: Side): readonly SensitiveMark[] {
+  const { detect } = tool.tool;
+  if (detect === undefined) return pointers(tool, side);
+  return [...pointers(tool, side), ...Object.entries(detect).flatMap(([pointer, switches]) => below(pointer, side).map((inside) => ({ pointer: inside, detect: switches })))];
+}
+
+/** `/input/card` becomes `/card`. */
+function below(pointer: string, side: Side): readonly string[] {
   const prefix = `/${side}`;
-  return sensitive.flatMap((pointer) => (pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : []));
+  return pointer === prefix || pointer.startsWith(`${prefix}/`) ? [pointer.slice(prefix.length)] : none;
 }

@@ -38,7 +38,7 @@ export function createOutputSink(scope: RunScope, { textTooLarge, onOutput, befo
   function say(raw: string): void {
     textBytes += Buffer.byteLength(raw);
     if (textBytes > limits.resultBytes) return textTooLarge();
-    const clean = seams.redactor.text(raw);
+    const clean = seams.redactor.output(raw);
     text.push(clean);
     if (text.length > before.text) log.add({ kind: "text", atMs: seams.clock.now(), text: clean });
   }
@@ -112,7 +112,7 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope, befor
           continue;
         }
         bytesKept += bytes;
-        kept.push({ ...entry, text: seams.redactor.text(raw) });
+        kept.push({ ...entry, text: seams.redactor.output(raw) });
       }
       if (over > 0) drop(over);
       if (kept.length === 0) return;
@@ -121,7 +121,8 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope, befor
       if (fresh.length === 0) return;
       const atMs = seams.clock.now();
       log.add({ kind: "console", atMs, entries: fresh, droppedBytes: 0 });
-      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh });
+      // The record of it is sealed; who hears events may write them anywhere.
+      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh.map((entry) => ({ ...entry, text: seams.redactor.text(entry.text) })) });
       onOutput?.(fresh);
     },
     drop,

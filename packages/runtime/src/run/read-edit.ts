@@ -1,6 +1,6 @@
 import { decodeValue, encodeValue, ValueError } from "@callgate/contract";
 import type { Policy, Principal, RecordedValue, Redactor, WireValue } from "@callgate/contract";
-import { inputPointers } from "../broker/pointers.ts";
+import { inputMarks } from "../broker/pointers.ts";
 import { listIssues } from "../broker/validate-input.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
@@ -28,8 +28,8 @@ export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams
   if (tool === undefined) return { kind: "invalid", why: `${name} is not here, so its arguments cannot be checked` };
   const clear = issuedCallOf(found)?.args.clear;
   const original = clear === undefined ? undefined : decodeValue(clear);
-  const sensitive = inputPointers(tool);
-  const whole = sensitive.length === 0 ? args : unhidden(args, redactor.whole(original ?? null, sensitive), original);
+  const marks = inputMarks(tool);
+  const whole = unhidden(args, redactor.whole(original ?? null, marks), original);
   const wire = encoded(whole);
   if (typeof wire === "string") return { kind: "invalid", why: wire };
   const parsed = await tool.validateInput(whole);
@@ -37,7 +37,7 @@ export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams
   const callsBefore = issuedCallOf(found)?.seq ?? 0;
   const decision = policy.decide({ principal, tool: name, namespace: tool.namespace, spec: tool.tool, args: parsed.value, lane: run.lane, runId: run.runId, callsBefore, taint: (question.taint ?? []).map(({ label }) => label), atMs: now() });
   if (decision.kind === "deny") return { kind: "denied", why: `policy denies ${name} with these arguments: ${decision.reason} (rule ${decision.ruleId})` };
-  return { kind: "edit", args: redactor.record(whole, wire, sensitive) };
+  return { kind: "edit", args: redactor.record(whole, wire, marks) };
 }
 
 /** A person edits what they were shown, where sensitive values are hashes: one that they left as it was stands for its value. */

@@ -95,7 +95,7 @@ describe("review of a program", () => {
   });
 
   test("secrets of the process are not shown to who reviews", async () => {
-    const { gate, asked } = await reviewed(approve, { redactor: { record: () => { throw new Error("unused"); }, summary: () => null, whole: () => null, text: (text) => text.replaceAll("hunter2", "[secret]") } });
+    const { gate, asked } = await reviewed(approve, { redactor: { record: () => { throw new Error("unused"); }, summary: () => null, whole: () => null, text: (text) => text.replaceAll("hunter2", "[secret]"), output: (text) => text.replaceAll("hunter2", "[secret]") } });
     await gate.run("eval('\"hunter2\"');\nreturn 1;").catch(() => undefined);
     expect(JSON.stringify(asked)).not.toContain("hunter2");
     expect(JSON.stringify(asked)).toContain("[secret]");

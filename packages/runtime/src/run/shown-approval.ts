@@ -1,6 +1,6 @@
 import { decodeValue } from "@callgate/contract";
 import type { JournalEntry, Principal, Redactor, ShownApproval } from "@callgate/contract";
-import { inputPointers } from "../broker/pointers.ts";
+import { inputMarks } from "../broker/pointers.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
@@ -37,7 +37,7 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   if (question.isReview === true) {
     const { programText: program, language } = run;
     const isIntact = program === undefined || digestOf({ language, program }) === question.definitionDigest;
-    return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.text(program) }) };
+    return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.output(program) }) };
   }
   const tool = viewFor(question.principal).catalog.resolve(question.tool);
   const clear = issuedCallOf(found)?.args.clear;
@@ -51,7 +51,7 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   const value = parsed?.kind === "ok" ? parsed.value : issued;
   // Only its tool knows what of them is sensitive.
   if (tool === undefined) return { ...head, isIntact: digestOfWire(clear) === question.argsDigest };
-  const sensitive = inputPointers(tool);
+  const marks = inputMarks(tool);
   const origins = lineageOf(run, found.entries).calls.find(({ callId }) => callId === question.callId)?.args;
-  return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, sensitive), ...(origins === undefined ? {} : { origins }), ...described };
+  return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, marks), ...(origins === undefined ? {} : { origins }), ...described };
 }

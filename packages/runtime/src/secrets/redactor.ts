@@ -1,17 +1,27 @@
 import { hash as hashOf } from "node:crypto";
-import type { Digest, Redactor, WireValue } from "@callgate/contract";
+import { detectorNames } from "@callgate/contract";
+import type { DetectorSwitches, Digest, JsonValue, Redactor, SensitiveMark, WireValue } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
+import { hideDetected } from "./detectors/detect.ts";
 import { keyedHash } from "./keyed-hash.ts";
 import { pointerTree } from "./pointer-tree.ts";
 import { secretForms } from "./secret-forms.ts";
 import { summarize, summarizeWhole } from "./summarize.ts";
+import type { SummarizeOptions } from "./summarize.ts";
 
 export interface RedactorOptions {
   /** Clear texts of every secret this process knows. */
   readonly secrets: readonly string[];
   /** For the hashes of sensitive values; one per installation, so that they compare across runs. */
   readonly key: Uint8Array;
+  /** Which detectors look where a tool says nothing. Default: all. */
+  readonly detect?: DetectorSwitches;
 }
+
+const allDetectors: DetectorSwitches = Object.fromEntries(detectorNames.map((name) => [name, true]));
+
+/** Longest token whose begin, at the end of a cut text, nobody would know for one. */
+const longestStart = 256;
 
 /** From this many characters of JSON on a digest is of the text as it stands. */
 const CANONICAL_CHARS = 256 * 1024;
@@ -26,23 +36,29 @@ const noSecret = /(?!)/g;
  * arguments come from `digestOfWire`, canonical at every size: keys and approvals hang on them.
  *
  * Secrets are found exact, in JSON, URL-encoded, hex and base64. Split, reversed, compressed or encrypted ones are not.
+ * What else is recognised, detectors say (docs/decisions/0036-detectors.md).
  */
-export function createRedactor({ secrets, key }: RedactorOptions): Redactor {
+export function createRedactor({ secrets, key, detect = {} }: RedactorOptions): Redactor {
   const forms = [...new Set(secrets.flatMap((secret) => secretForms(secret)))].sort((a, b) => b.length - a.length);
-  const longestForm = forms[0]?.length ?? 0;
   const pattern = forms.length === 0 ? noSecret : new RegExp(forms.map(escapePattern).join("|"), "g");
-  const text = (value: string): string => (forms.length === 0 ? value : value.replaceAll(pattern, "[secret]"));
+  const output = (value: string): string => (forms.length === 0 ? value : value.replaceAll(pattern, "[secret]"));
   const hash = (value: unknown): string => keyedHash(key, value);
+  const usual: DetectorSwitches = { ...allDetectors, ...detect };
+  const forPerson: DetectorSwitches = { secret: usual.secret };
+  const hideIn = (value: string, switches: DetectorSwitches): string => hideDetected(output(value), switches, hash);
+  const longestForm = Math.max(forms[0]?.length ?? 0, longestStart);
 
-  function summary(value: unknown, sensitive: readonly string[]): ReturnType<Redactor["summary"]> {
-    return summarize(value, { sensitive: pointerTree(sensitive), hash, text, longestForm });
+  function optionsOf(marks: readonly SensitiveMark[], gate: DetectorSwitches): SummarizeOptions {
+    return { sensitive: pointerTree(marks), hash, text: hideIn, detect: gate, longestForm };
   }
 
+  const summary = (value: unknown, marks: readonly SensitiveMark[]): JsonValue => summarize(value, optionsOf(marks, usual));
   return {
-    record: (value, wire, sensitive) => ({ digest: digestOfRecorded(wire), summary: summary(value, sensitive), clear: wire }),
+    record: (value, wire, marks) => ({ digest: digestOfRecorded(wire), summary: summary(value, marks), clear: wire }),
     summary,
-    whole: (value, sensitive) => summarizeWhole(value, { sensitive: pointerTree(sensitive), hash, text, longestForm }),
-    text,
+    whole: (value, marks) => summarizeWhole(value, optionsOf(marks.filter((mark) => typeof mark === "string"), forPerson)),
+    text: (value) => hideIn(value, usual),
+    output,
   };
 }
 

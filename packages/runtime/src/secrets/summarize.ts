@@ -1,4 +1,6 @@
-import type { JsonValue } from "@callgate/contract";
+import type { DetectorSwitches, JsonValue } from "@callgate/contract";
+import { hidden } from "./detectors/detect.ts";
+import { isSecretName } from "./detectors/find-secrets.ts";
 import type { PointerTree } from "./pointer-tree.ts";
 
 /** UTF-8 bytes of JSON a summary has at most (contract, `Redactor`). */
@@ -8,8 +10,10 @@ export interface SummarizeOptions {
   readonly sensitive: PointerTree | undefined;
   /** What stands for a sensitive value. */
   readonly hash: (value: unknown) => string;
-  /** Takes known secrets out of a text. */
-  readonly text: (text: string) => string;
+  /** Takes known secrets, and what these detectors find, out of a text. */
+  readonly text: (text: string, detect: DetectorSwitches) => string;
+  /** Where nothing is switched. */
+  readonly detect: DetectorSwitches;
   /** Length of the longest text that `text` looks for. */
   readonly longestForm: number;
 }
@@ -39,6 +43,14 @@ const details: readonly Detail[] = [
 
 const MAX_KEY_CHARS = 80;
 
+/** The least number of 14 digits. */
+const leastCard = 1e13;
+
+interface CutOptions {
+  readonly redact: (text: string) => string;
+  readonly longestForm: number;
+}
+
 /**
  * Makes the bounded picture of a value that may be written down: the first items, keys and characters, with the number
  * of those left out; sensitive parts as hashes. Never fails: what JSON has no word for is named in brackets.
@@ -61,15 +73,30 @@ export function summarizeWhole(value: unknown, options: SummarizeOptions): JsonV
 function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions): JsonValue {
   let nodes = 0;
 
+  const switchesAt = (place: PointerTree | undefined): DetectorSwitches => (place?.detect === undefined ? options.detect : { ...options.detect, ...place.detect });
+
   function visit(value: unknown, sensitive: PointerTree | undefined, depth: number): JsonValue {
     nodes += 1;
     if (sensitive?.isSensitive === true) return options.hash(value);
-    if (typeof value === "string") return cut(value, detail.chars, options);
+    if (typeof value === "string") return cut(value, detail.chars, cutAt(sensitive));
     if (value === null || typeof value === "boolean") return value;
-    if (typeof value === "number") return Number.isFinite(value) ? value : `[${value}]`;
-    if (!isPlain(value)) return describeShape(value);
+    if (typeof value === "number") return Number.isFinite(value) ? numberOr(value, sensitive) : `[${value}]`;
+    if (!isPlain(value)) return typeof value === "bigint" ? options.text(describeShape(value), switchesAt(sensitive)) : describeShape(value);
     if (depth >= detail.depth || nodes > detail.nodes) return describeShape(value);
     return Array.isArray(value) ? visitArray(value, sensitive, depth) : visitObject(value as Readonly<Record<string, unknown>>, sensitive, depth);
+  }
+
+  function cutAt(place: PointerTree | undefined): CutOptions {
+    const switches = switchesAt(place);
+    return { redact: (text) => options.text(text, switches), longestForm: options.longestForm };
+  }
+
+  /** A card may be written as a number; shorter ones are looked at no further. */
+  function numberOr(value: number, place: PointerTree | undefined): JsonValue {
+    if (!(value >= leastCard) || !Number.isInteger(value)) return value;
+    const written = String(value);
+    const shown = options.text(written, switchesAt(place));
+    return shown === written ? value : shown;
   }
 
   function visitArray(value: readonly unknown[], sensitive: PointerTree | undefined, depth: number): JsonValue {
@@ -87,7 +114,10 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
     const limit = keys.length <= detail.keys + 1 ? keys.length : detail.keys;
     for (const key of keys.slice(0, limit)) {
       if (nodes > detail.nodes) break;
-      shown.push([cut(key, Math.max(detail.chars === Infinity ? Infinity : 0, MAX_KEY_CHARS), options), visit(value[key], sensitive?.below(key), depth + 1)]);
+      const below = sensitive?.below(key);
+      const item = value[key];
+      const isSecret = isNamedSecret(key, item) && switchesAt(below).secret === true && below?.isSensitive !== true;
+      shown.push([cut(key, Math.max(detail.chars === Infinity ? Infinity : 0, MAX_KEY_CHARS), cutAt(sensitive)), isSecret ? hidden("secret", options.hash(item)) : visit(item, below, depth + 1)]);
     }
     if (shown.length < keys.length) shown.push(["…", `${keys.length - shown.length} more of ${keys.length} properties`]);
     return Object.fromEntries(shown); // Defines `__proto__` like any other name.
@@ -97,7 +127,7 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
 }
 
 /** Without secrets, and at most `maxChars` of it, never half a character. */
-function cut(text: string, maxChars: number, { text: redact, longestForm }: SummarizeOptions): string {
+function cut(text: string, maxChars: number, { redact, longestForm }: CutOptions): string {
   if (text.length <= maxChars) return redact(text);
   const isLong = text.length > maxChars + 2 * longestForm;
   const redacted = redact(isLong ? text.slice(0, maxChars + 2 * longestForm) : text);
@@ -117,6 +147,11 @@ function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether one is needed and its absence are no secret. */
+function isNamedSecret(key: string, value: unknown): boolean {
+  return value !== null && value !== undefined && value !== "" && typeof value !== "boolean" && isSecretName(key);
 }
 
 /** Kind and size, nothing of the content. */

@@ -127,6 +127,11 @@ function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
     expect(await list({ status: "completed" })).toEqual(["r4", "r2", "r0"]);
     expect(await list({ status: "running" })).toEqual(["r3", "r1"]);
     expect(await list({ status: "suspended" })).toEqual([]);
+    const { endedAtMs } = sampleFinish();
+    expect(await list({ activeSinceMs: endedAtMs })).toEqual(["r4", "r3", "r2", "r1", "r0"]);
+    expect(await list({ activeSinceMs: endedAtMs + 1 })).toEqual(["r3", "r1"]);
+    expect(await list({ activeSinceMs: endedAtMs + 1, status: "running", beforeMs: 1003 })).toEqual(["r1"]);
+    expect(await list({ activeSinceMs: endedAtMs + 1, status: "completed" })).toEqual([]);
   });
 
   test("lists runs that began in the same millisecond in the order they began", async () => {

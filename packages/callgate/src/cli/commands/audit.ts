@@ -6,6 +6,7 @@ import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { counted, visible } from "../terminal.ts";
+import { timeOf } from "../time-of.ts";
 
 /** The record is read without any source. */
 const recordOnly = { about: [] };
@@ -99,13 +100,14 @@ interface HoldOptions {
 
 /** `callgate audit hold` */
 export async function placeHoldCommand({ reason, run, forUser, forAgent, forTask, from, until }: HoldOptions, context: CommandContext): Promise<ExitCode> {
+  const nowMs = Date.now();
   const covers: HoldScope = {
     ...(run === undefined ? {} : { runId: run }),
     ...(forUser === undefined ? {} : { user: forUser }),
     ...(forAgent === undefined ? {} : { agent: forAgent }),
     ...(forTask === undefined ? {} : { task: forTask }),
-    ...(from === undefined ? {} : { fromMs: timeOf(from) }),
-    ...(until === undefined ? {} : { untilMs: timeOf(until) }),
+    ...(from === undefined ? {} : { fromMs: timeOf(from, nowMs) }),
+    ...(until === undefined ? {} : { untilMs: timeOf(until, nowMs) }),
   };
   return await context.withGate(async (gate) => {
     const hold = await gate.audit.hold({ covers, reason });
@@ -145,12 +147,6 @@ function coversText({ covers: { runId, user, agent, task, fromMs, untilMs } }: A
     ...(untilMs === undefined ? [] : [`until ${timeText(untilMs)}`]),
   ];
   return parts.length === 0 ? "all runs" : parts.join(", ");
-}
-
-function timeOf(text: string): number {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new CallgateError("USAGE", `"${text}" is no time; write it like 2026-11-30 or 2026-11-30T07:00:00Z`);
-  return ms;
 }
 
 function timeText(ms: number): string {

@@ -1,4 +1,5 @@
-import type { JsonSchema, ToolSpec } from "@callgate/contract";
+import { detectorNames } from "@callgate/contract";
+import type { DetectorName, JsonSchema, ToolSpec } from "@callgate/contract";
 import type { Ajv, ErrorObject } from "ajv";
 import { z } from "zod";
 import { pointerOf } from "../../lib/json-pointer.ts";
@@ -25,6 +26,8 @@ const strings = z.array(z.string());
 const code = z.string().regex(/^[A-Z][A-Z0-9_]*$/, "expected UPPER_SNAKE");
 const schema = z.unknown().refine((value) => typeof value === "boolean" || isRecord(value), "expected a JSON Schema: an object or a boolean");
 
+const sidePointer = z.string().regex(/^\/(input|output)(\/|$)/, "expected a JSON Pointer that starts with /input or /output");
+
 const specFields = z.object({
   name: z.string().min(1).max(256),
   title: z.string().optional(),
@@ -47,7 +50,8 @@ const specFields = z.object({
   cost: z.object({ microUsdPerCall: z.number().min(0).optional(), tokensPerCall: z.number().min(0).optional() }).optional(),
   examples: z.array(z.object({ description: z.string().optional(), input: z.record(z.string(), z.unknown()), output: z.unknown().optional() })),
   errors: z.array(z.object({ code, description: z.string(), retryable: z.boolean().optional() })),
-  sensitive: z.array(z.string().regex(/^\/(input|output)(\/|$)/, "expected a JSON Pointer that starts with /input or /output")).optional(),
+  sensitive: z.array(sidePointer).optional(),
+  detect: z.record(sidePointer, z.strictObject(Object.fromEntries(detectorNames.map((name) => [name, z.boolean().optional()])) as Record<DetectorName, z.ZodOptional<z.ZodBoolean>>)).optional(),
 });
 
 export type ParsedSpec = { readonly kind: "ok"; readonly spec: ToolSpec; readonly warnings: readonly string[] } | { readonly kind: "invalid"; readonly issues: readonly string[] };

@@ -1,0 +1,95 @@
+import { version } from "../version.ts";
+import type { ExportedRow } from "./exported-row.ts";
+import { otelNames } from "./otel-names.ts";
+
+type AttributeValue = { readonly stringValue: string } | { readonly boolValue: boolean } | { readonly intValue: string } | { readonly doubleValue: number } | { readonly arrayValue: { readonly values: readonly AttributeValue[] } };
+
+interface Attribute {
+  readonly key: string;
+  readonly value: AttributeValue;
+}
+
+/** One line of an OTLP file: what an exporter would have sent in one request. */
+export function otelLine(rows: readonly ExportedRow[]): string {
+  const resource = { attributes: attributesOf({ [otelNames.service]: "callgate", [otelNames.serviceVersion]: version }) };
+  const logs = { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: "callgate.audit", version }, logRecords: rows.map(logRecord) }] }] };
+  return `${JSON.stringify(logs)}\n`;
+}
+
+function logRecord(row: ExportedRow): object {
+  const nanos = (ms: number): string => `${BigInt(Math.round(ms)) * 1_000_000n}`;
+  return {
+    timeUnixNano: nanos(row.atMs),
+    observedTimeUnixNano: nanos(row.endedAtMs ?? row.atMs),
+    ...severityOf(row),
+    eventName: otelNames.auditEvent,
+    body: { stringValue: `${row.tool}: ${row.outcome}, effect ${row.effectStatus}` },
+    attributes: attributesOf(fieldsOf(row)),
+  };
+}
+
+/** As OTLP numbers them: a doubt and a refusal are warnings, a failure is an error. */
+function severityOf({ outcome, effectStatus }: ExportedRow): { readonly severityNumber: number; readonly severityText: string } {
+  if (effectStatus === "unknown" || outcome === "denied" || outcome === "limit_exceeded") return { severityNumber: 13, severityText: "WARN" };
+  return outcome === "ok" || outcome === "open" ? { severityNumber: 9, severityText: "INFO" } : { severityNumber: 17, severityText: "ERROR" };
+}
+
+type Field = string | number | boolean | readonly string[] | undefined;
+
+function fieldsOf(row: ExportedRow): Readonly<Record<string, Field>> {
+  const { own } = otelNames;
+  const { principal, args, performed, decision, approval, result, error, settled } = row;
+  return {
+    [otelNames.operation]: otelNames.executeTool,
+    [otelNames.toolName]: row.tool,
+    [otelNames.toolType]: "function",
+    [otelNames.callId]: row.callId,
+    [otelNames.callArguments]: jsonOf(args?.summary),
+    [otelNames.callResult]: jsonOf(result?.summary),
+    [otelNames.agentName]: principal.agent,
+    [otelNames.user]: principal.user,
+    [otelNames.userRoles]: principal.roles.length === 0 ? undefined : principal.roles,
+    [otelNames.errorType]: error?.code,
+    [`${own}kind`]: row.kind,
+    [`${own}tenant`]: principal.tenant,
+    [`${own}task`]: principal.task,
+    [`${own}run.id`]: row.runId,
+    [`${own}program.digest`]: row.programDigest,
+    [`${own}tool.definition_digest`]: row.definitionDigest,
+    [`${own}effect`]: row.effect,
+    [`${own}effect_status`]: row.effectStatus,
+    [`${own}outcome`]: row.outcome,
+    [`${own}arguments.digest`]: args?.digest,
+    [`${own}performed`]: jsonOf(performed?.summary),
+    [`${own}performed.by`]: performed?.by,
+    [`${own}decision`]: decision?.kind,
+    [`${own}decision.rule`]: decision?.ruleId,
+    [`${own}decision.unobserved`]: decision?.unobserved,
+    [`${own}approval.id`]: approval?.approvalId ?? approval?.grantId,
+    [`${own}approval.by`]: approval?.by,
+    [`${own}result.digest`]: result?.digest,
+    [`${own}duration_ms`]: row.durationMs,
+    [`${own}attempts`]: row.attempts,
+    [`${own}cached`]: row.cached,
+    [`${own}answered_by`]: row.answeredBy,
+    [`${own}idempotency_key`]: row.idempotencyKey,
+    [`${own}undoes`]: row.undoes,
+    [`${own}settled`]: settled?.how,
+    [`${own}settled.by`]: settled?.by,
+  };
+}
+
+function attributesOf(fields: Readonly<Record<string, Field>>): readonly Attribute[] {
+  return Object.entries(fields).flatMap(([key, field]) => (field === undefined ? [] : [{ key, value: valueOf(field) }]));
+}
+
+function valueOf(field: NonNullable<Field>): AttributeValue {
+  if (typeof field === "string") return { stringValue: field };
+  if (typeof field === "boolean") return { boolValue: field };
+  if (typeof field === "number") return Number.isInteger(field) ? { intValue: String(field) } : { doubleValue: field };
+  return { arrayValue: { values: field.map((text) => ({ stringValue: text })) } };
+}
+
+function jsonOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
