@@ -37,6 +37,7 @@ export type {
   ReadResult,
   ReplayResult,
   ResumeOptions,
+  RunExplanation,
   RunLimits,
   RunOptions,
   RunResult,

@@ -1,4 +1,3 @@
-import type { AuditHold, AuditRow, AuditRowFilter, AuditVerdict, HoldScope, LedgerLine, VerifyOptions } from "./audit.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
@@ -13,6 +12,8 @@ import type { Digest, JsonValue } from "./json.ts";
 import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord, RunUnreadable } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import type { RunExplanation } from "./explanation.ts";
+import type { GateAudit } from "./gate-audit.ts";
 import type { ArgumentOrigins, RunLineage } from "./lineage.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
 import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
@@ -302,27 +303,6 @@ export interface PolicySimulation {
   }[];
 }
 
-/** The record as those see it who answer for it (docs/guide/audit.md). Nothing of it is reachable from a model or a guest. */
-export interface GateAudit {
-  /** Reads the whole record, of all tenants, and says what was changed or removed behind Callgate's back. */
-  verify(options?: VerifyOptions): Promise<AuditVerdict>;
-  /** Erasures, removals, legal holds and what was said to runs, of the caller's tenant, newest first. Default limit 100. */
-  ledger(options?: Pick<Caller, "principal"> & { readonly limit?: number }): Promise<readonly LedgerLine[]>;
-  /** Keeps runs of the caller's tenant from being removed or erased. Errors: USAGE without a reason. */
-  hold(hold: { readonly covers: HoldScope; readonly reason: string }, options?: Pick<Caller, "principal">): Promise<AuditHold>;
-  /** Errors: USAGE when there is none of that id, or it was released before. */
-  release(holdId: string, options?: Pick<Caller, "principal">): Promise<void>;
-  holds(options?: Pick<Caller, "principal">): Promise<readonly AuditHold[]>;
-  /**
-   * The audit trail of the caller's tenant: newest run first, and of a run its latest call. Read as it is asked for, one run
-   * at a time, so that however many there are do not sit in memory. Must not be reachable from a model. Errors: USAGE for a
-   * pattern that can match no tool, RUN_NOT_FOUND.
-   */
-  rows(filter?: AuditRowFilter, options?: Pick<Caller, "principal">): AsyncIterable<AuditRow>;
-  /** One row. Errors: RUN_NOT_FOUND, also when the run has no such call. */
-  row(callId: string, options?: Pick<Caller, "principal">): Promise<AuditRow>;
-}
-
 /** The gate as its users see it: agents, the MCP server, the command line. All paths to a tool go through it. */
 export interface Gate {
   /** Resolves when every source has answered or failed; never rejects because of one. */
@@ -349,6 +329,8 @@ export interface Gate {
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
     /** Which answers went into which arguments, found by content: it explains, and decides nothing. RUN_NOT_FOUND. */
     lineage(runId: string, options?: Caller): Promise<RunLineage>;
+    /** The run in plain sentences, made from its record alone. Errors: RUN_NOT_FOUND. */
+    explain(runId: string, options?: Caller): Promise<RunExplanation>;
     /** Removes runs that ended longer ago than `olderThanMs`, and the oldest until the journal is below `maxBytes`. Their idempotency keys stay. */
     prune(options: Caller & { readonly olderThanMs?: number; readonly maxBytes?: number; readonly reason?: string }): Promise<PruneResult>;
     /** Deletes the clear values of a run for good. Errors: RUN_NOT_FOUND, LEGAL_HOLD. */

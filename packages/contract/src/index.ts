@@ -19,6 +19,8 @@ export type {
   LedgerLine,
   VerifyOptions,
 } from "./audit.ts";
+export type { ExplanationPart, RunExplanation } from "./explanation.ts";
+export type { GateAudit } from "./gate-audit.ts";
 export type { Clock } from "./clock.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
@@ -155,7 +157,6 @@ export type {
   CallOptions,
   CallResult,
   Gate,
-  GateAudit,
   JobView,
   GatePolicy,
   GateApprovals,

@@ -33,6 +33,8 @@ test("the audit trail is listed, shown and exported, and says what was refused",
   expect(callgate(["audit", "ls", "--limit", "1"]).stderr).toContain("there are more");
   expect(callgate(["audit", "show", id])).toMatchObject({ status: 0, stdout: expect.stringContaining('arguments     {"n":1}') as string });
   expect(json(["audit", "show", id])).toEqual(rows[1]);
+  expect(callgate(["runs", "explain", id.replace(/\.\d+$/, "")])).toMatchObject({ status: 0, stdout: expect.stringContaining('Call 0: it called shop.order with {"n":1}.') as string });
+  expect(callgate(["runs", "explain", "run_none"])).toMatchObject({ status: 1, stderr: expect.stringContaining("RUN_NOT_FOUND") as string });
   for (const [args, status, says] of [
     [["audit", "show", "run_none.0"], 1, "There is no run run_none"],
     [["audit", "show", "nonsense"], 1, "is no call"],

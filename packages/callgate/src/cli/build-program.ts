@@ -149,6 +149,7 @@ function addRecordCommands(program: Command, act: Act): void {
   const runs = program.command("runs").description("the journal: list, show, replay, go on with, undo, prune, erase runs");
   runs.command("ls", { isDefault: true }).option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
   runs.command("show").argument("<run>", "its id, as runs ls shows it").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
+  runs.command("explain").argument("<run>", "its id, as runs ls shows it").description("the run in plain sentences: what was asked, read and written, why, and what is in doubt").action((run: string) => act(async (context) => (await import("./commands/explain.ts")).explainRunCommand(run, context)));
   runs.command("lineage").argument("<run>", "its id, as runs ls shows it").description("which answers went into which arguments, found by content").action((run: string) => act(async (context) => (await import("./commands/lineage.ts")).lineageCommand(run, context)));
   runs.command("replay").argument("<run>", "its id, as runs ls shows it").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
   runs

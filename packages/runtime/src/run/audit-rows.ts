@@ -38,7 +38,7 @@ function take(call: CallEntries, entry: JournalEntry): void {
 }
 
 function callRow(run: RunRecord, call: CallEntries): AuditRow {
-  const { issued, decided, asked, performed, ended, settled } = call;
+  const { issued, decided, performed, ended, settled } = call;
   return {
     callId: issued.callId,
     kind: "call",

@@ -5,6 +5,7 @@ import { assertOutput } from "./assert-output.ts";
 import { runOf, seqOf } from "./call-ids.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { GateDurable } from "./gate-durable.ts";
+import { explainRun } from "./explain-run.ts";
 import { lineageOf } from "./lineage.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
@@ -103,13 +104,17 @@ async function settlePruned(journal: Journal, { tenant, user }: Principal, { cal
 }
 
 /** What only looks at the record. */
-function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: ReturnType<typeof createFinder>): Pick<Gate["runs"], "list" | "show" | "lineage"> {
+function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: ReturnType<typeof createFinder>): Pick<Gate["runs"], "list" | "show" | "lineage" | "explain"> {
   return {
     list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
     async show(runId, options = {}) {
       const asker = options.principal ?? principal;
       const run = await find(runId, asker);
       return run === undefined ? undefined : { run, entries: await journal.readEntries(asker.tenant, runId) };
+    },
+    async explain(runId, options = {}) {
+      const asker = options.principal ?? principal;
+      return explainRun(await must(runId, asker), await journal.readEntries(asker.tenant, runId));
     },
     async lineage(runId, options = {}) {
       const asker = options.principal ?? principal;
