@@ -28,7 +28,7 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
   const from = Number(run["chained_from"]);
   const isErased = !(run["wrapped"] instanceof Uint8Array);
   const stampsAt = new Map<number, string>();
-  const calls = { all: 0, seqs: new Set<number>() };
+  const calls: CallCount = { all: 0, seqs: new Set<number>(), at: [] };
   let previous: Stamp = stamps.origin(originOf(run, from));
   let [next, entries] = [from, 0];
 
@@ -61,7 +61,7 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
       next = position + size;
       entries += size;
       stampsAt.set(next, stampText(previous));
-      if (Number(row["calls"]) > 0) countCalls(row, calls);
+      if (Number(row["calls"]) > 0) countCalls(row, next, calls);
     },
     end(book, signals) {
       const last = run["stamp"] instanceof Uint8Array ? run["stamp"] : new Uint8Array(0);
@@ -72,7 +72,7 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
       else if (!isSame(last, previous)) found("entry-changed", `its last entry is not the one that was written last`, next - 1);
       const seal = stamps.seal({ runId, from, next: told, last, programDigest: optionalText(run, "program_digest") ?? null, end });
       if (!isSame(run["seal"], seal)) found("run-changed", "how it stands or ended was changed, or an older state was put in its place");
-      else if (from === 0) checkCalls(run, calls, found);
+      else if (from === 0) checkCalls(run, callsUpTo(book?.ended?.entries, calls), found);
       if (book === undefined) return;
       if (book.from !== undefined && book.from !== from) found("run-changed", `its record begins with entry ${from}, not with ${book.from}`);
       if (end !== null && book.ended === undefined) found("run-changed", "it has an end that the ledger does not know");
@@ -87,20 +87,28 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
 interface CallCount {
   all: number;
   readonly seqs: Set<number>;
+  /** How many there were by so many entries. */
+  readonly at: { readonly entries: number; readonly all: number; readonly seqs: number }[];
 }
 
-function countCalls(row: Row, calls: CallCount): void {
+function countCalls(row: Row, entries: number, calls: CallCount): void {
   for (const body of bodiesOf(row)) {
     if (body.kind !== "call-issued") continue;
     calls.all += 1;
     calls.seqs.add(body.seq);
   }
+  calls.at.push({ entries, all: calls.all, seqs: calls.seqs.size });
+}
+
+/** What is undone after the end of a run is none of the calls it is listed with. */
+function callsUpTo(end: number | undefined, { at }: CallCount): Pick<CallCount["at"][number], "all" | "seqs"> {
+  return at.findLast(({ entries }) => entries <= (end ?? Number.POSITIVE_INFINITY)) ?? { all: 0, seqs: 0 };
 }
 
 /** The number is kept beside the record, for lists. */
-function checkCalls(run: Row, calls: CallCount, found: (fault: "run-changed", message: string) => void): void {
+function checkCalls(run: Row, calls: ReturnType<typeof callsUpTo>, found: (fault: "run-changed", message: string) => void): void {
   const kept = optionalNumber(run, "call_count");
-  if (kept !== undefined && kept !== calls.all && kept !== calls.seqs.size) found("run-changed", `its list says ${kept} calls, its record ${calls.all}`);
+  if (kept !== undefined && kept !== calls.all && kept !== calls.seqs) found("run-changed", `its list says ${kept} calls, its record ${calls.all}`);
 }
 
 interface SaidToRun {

@@ -52,6 +52,19 @@ export function chainSuite({ setUp, openAgain }: Opening): void {
       for (const one of [journal, other]) expect(await one.audit.verify()).toMatchObject({ ok: true, findings: [], entries: 20 });
     });
 
+    test("a run that was undone after its end verifies; a number of calls that was changed is found all the same", async () => {
+      const { store, journal } = await setUp();
+      await recordRuns(journal);
+      const claim = await journal.claimEnded("acme", "r1", { leaseMs: 30_000 });
+      if (claim.kind !== "claimed") throw new Error(claim.kind);
+      for (const seq of [2, 1]) await journal.append(claim.lease, [issued(1_000_000_000 + seq, { compensates: seq }), ended(1_000_000_000 + seq)], "full");
+      await journal.release(claim.lease);
+      expect(await journal.audit.verify()).toMatchObject({ ok: true, findings: [] });
+      await journal.close();
+      await store.edit("update runs set call_count = 5 where run_id = 'r1'");
+      expect(found(await (await openAgain(store)).audit.verify())).toEqual([{ fault: "run-changed", runId: "r1" }]);
+    });
+
     test("a record under which runs are written verifies", async () => {
       const { store, journal } = await setUp();
       await recordRuns(journal);
