@@ -139,10 +139,19 @@ function keep(state: DeskState, issued: GuestCall): void {
 
 function start(state: DeskState, { issued, call }: Kept, issuedMs: number): void {
   if (issued.kind === "tool") {
-    if (call !== undefined) state.tools.start(call, issued.args);
+    if (call?.state === "ended") answerAgain(state, call);
+    else if (call !== undefined) state.tools.start(call, issued.args);
   } else if (!state.taking) return;
   else if (issued.kind === "timer") startTimer(state, issued, issuedMs + issued.delayMs);
   else startBuiltin(state, issued, issuedMs);
+}
+
+/** Its end is on record; that what led to it was handed to the program is not, for the journal could not be written. */
+function answerAgain({ options: { resumed, ready, changed } }: DeskState, { seq }: ToolCall): void {
+  const known = resumed?.undelivered.find((completion) => completion.seq === seq);
+  if (known === undefined) return;
+  ready(known);
+  changed();
 }
 
 function startTimer({ room, options }: DeskState, { seq, delayMs }: Issued<"timer">, untilMs: number): void {

@@ -140,6 +140,44 @@ describe("runs.resume", () => {
     expect(done).toHaveLength(1);
   });
 
+  test.each(["suspended", "lost"])("what was handed to the program and could not be written, for the disk was full, is handed to it again; no write it led to is made twice (%s)", async (how) => {
+    const { open, journal, done, lose } = world();
+    const gate = await open();
+    journal.before = (_what, _lease, entries) => {
+      if (entries.some(({ kind }) => kind === "delivered")) throw new CallgateError("JOURNAL_UNAVAILABLE", "no space left");
+    };
+    const program = "const [a, b] = await Promise.all([tools.t.write({ n: 1 }), tools.t.read({ n: 2, ms: 5 })]); const c = await tools.t.write({ n: a.args.n + b.n }); const d = await tools.t.write({ n: c.args.n + 1 }); const go = await waitFor('go'); return [c.args.n, d.args.n, go]";
+    let runId = "";
+    gate.onEvent((event) => void (event.kind === "run-started" && (runId = event.runId)));
+    const running = gate.run(program, how === "lost" ? { suspendAfterMs: Number.POSITIVE_INFINITY } : {});
+    await until(() => done.length === 3);
+    if (how === "suspended") expect((await running).status).toBe("suspended");
+    else await until(() => (journal.runs.get(runId)?.entries.filter(({ kind }) => kind === "call-ended").length ?? 0) >= 3);
+    // Nothing that was delivered is on record, and everything that came of it is.
+    expect(journal.runs.get(runId)?.entries.some(({ kind }) => kind === "delivered")).toBe(false);
+    journal.before = () => undefined;
+    lose(runId);
+    const other = await open();
+    await other.runs.signal(runId, { name: "go", payload: "now" });
+    expect(await other.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: [3, 4, "now"] } });
+    expect(done).toHaveLength(3);
+  });
+
+  test("a call that comes out otherwise when what led to it is handed over again is not made: the run ends as diverged", async () => {
+    const { open, journal, done, lose } = world();
+    const gate = await open();
+    journal.before = (_what, _lease, entries) => {
+      if (entries.some(({ kind }) => kind === "delivered")) throw new CallgateError("JOURNAL_UNAVAILABLE", "no space left");
+    };
+    const { runId, status } = await gate.run("await tools.t.write({ n: 1 }); await tools.t.write({ n: Date.now() }); await waitFor('go'); return 1");
+    expect([status, done.length]).toEqual(["suspended", 2]);
+    journal.before = () => undefined;
+    lose(runId);
+    await sleepMs(5); // The time of the program is that of the last answer it had.
+    expect(await (await open()).runs.resume(runId)).toMatchObject({ status: "diverged", error: { code: "REPLAY_DIVERGED", details: { seq: 1 } } });
+    expect(done).toHaveLength(2);
+  });
+
   test("code-mode 15: a tool whose interface has changed since the check refuses the run by name, until the changes are accepted", async () => {
     const { open, done, effect } = world();
     const first = await open();

@@ -144,11 +144,10 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
 function hearing({ state, desk, output, script, suspender }: Pick<Execution, "state" | "desk" | "output" | "script" | "suspender">): GuestHearing {
   return {
     calls(calls) {
-      if (state.isLive) desk.issue(calls);
-      else {
-        desk.keep(calls);
-        script?.issued(calls);
-      }
+      if (!state.isLive) desk.keep(calls);
+      // What was handed over last may not be on record, though what the program did upon it is: it has to do the same.
+      script?.issued(calls);
+      if (state.isLive && script?.divergence === undefined) desk.issue(calls);
       suspender.touch();
     },
     output: (said) => output.take(said),
