@@ -8,13 +8,13 @@
 // when it is started again; `--rows a,b,c` without a part puts those together.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms } from "@callgate/testkit";
+import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms, waitingProgram } from "@callgate/testkit";
 import { postgresStores } from "../../packages/journal-postgres/src/fixtures/simulation-stores.ts";
 import { openSimulatedGate, sharedParts, sqliteStores } from "../../packages/runtime/src/run/fixtures/simulation-parts.ts";
 import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, seeds: { type: "string", default: "10000" }, part: { type: "string" }, rows: { type: "string" }, write: { type: "boolean", default: false } } });
-const programs = [...simulatedPrograms, rolledBackProgram];
+const programs = [...simulatedPrograms, rolledBackProgram, waitingProgram];
 const seedsEach = Math.ceil(Number(values.seeds) / programs.length);
 const [part, partCount] = (values.part ?? "1/1").split("/").map(Number);
 const journals = {

@@ -1,10 +1,10 @@
 // Real processes, really killed: a run is begun by one process, killed at a random moment with SIGKILL, gone on with by
 // the next, which may be killed as well, until it has ended. Then the world and the record are held against what the
-// program asked for: no effect lost, none doubled, none unknown in silence. Guests are QuickJS, which is executed again,
-// and Python behind bubblewrap, which cannot be: its run ends, tells what it did, and is undone. Prints a table, and
-// writes it to docs/results/kill-matrix.md with --write.
+// program asked for: no effect lost, none doubled, none unknown in silence. Guests are QuickJS and Deno, which are executed
+// again, and Node and Python behind bubblewrap, which cannot be: their runs end, tell what they did, and are undone. Prints a
+// table, and writes it to docs/results/kill-matrix.md with --write.
 //
-//   node checks/full/kill-matrix.mjs [--journal sqlite|postgres] [--guest quickjs|python] [--kills 300] [--minutes 120] [--write]
+//   node checks/full/kill-matrix.mjs [--journal sqlite|postgres] [--guest quickjs|deno|node|python] [--kills 300] [--minutes 120] [--write]
 import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,8 +17,10 @@ import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 const { values } = parseArgs({ options: { journal: { type: "string", default: "sqlite" }, guest: { type: "string", default: "quickjs" }, kills: { type: "string", default: "300" }, minutes: { type: "string", default: "120" }, write: { type: "boolean", default: false } } });
 const journalName = { sqlite: "SQLite", postgres: "PostgreSQL" }[values.journal];
-const guestName = { quickjs: "QuickJS", python: "Python" }[values.guest];
-if (journalName === undefined || guestName === undefined) throw new Error("--journal is sqlite or postgres, --guest quickjs or python");
+const guestName = { quickjs: "QuickJS", deno: "Deno", node: "Node", python: "Python" }[values.guest];
+/** Whether its runs end with their process. */
+const isInterrupted = values.guest === "node" || values.guest === "python";
+if (journalName === undefined || guestName === undefined) throw new Error("--journal is sqlite or postgres, --guest quickjs, deno, node or python");
 const programs = [...simulatedPrograms, waitingProgram];
 const child = new URL("../../packages/runtime/src/run/fixtures/killed-process.ts", import.meta.url);
 const maxProcesses = 12;
@@ -86,7 +88,7 @@ async function one(program, kills) {
 
 function faultsOf(program, { ledger, seen, reported }) {
   const { result, undone } = seen;
-  if (values.guest === "python" && result?.status === "crashed") {
+  if (isInterrupted && result?.status === "crashed") {
     return [...judgeInterrupted({ ledger, result, reported: reported ?? [] }), ...judgeUndone({ ledger, result: undone })];
   }
   return judge({ program, ledger, run: { status: result?.status, waits: [] }, result, entries: [] });
@@ -116,18 +118,18 @@ for (let round = 1; rows.some(({ kills }) => kills < Number(values.kills) / prog
 await server?.stop();
 rmSync(cache, { recursive: true, force: true });
 
-const head = ["program", "runs", "SIGKILLs", ...(values.guest === "python" ? ["ended as interrupted"] : []), "effects settled by a person", "promises broken"];
-const table = markdownTable(head, rows.map((row) => [row.program, row.runs, row.kills, ...(values.guest === "python" ? [row.interrupted] : []), row.settled, row.faults.length]));
+const head = ["program", "runs", "SIGKILLs", ...(isInterrupted ? ["ended as interrupted"] : []), "effects settled by a person", "promises broken"];
+const table = markdownTable(head, rows.map((row) => [row.program, row.runs, row.kills, ...(isInterrupted ? [row.interrupted] : []), row.settled, row.faults.length]));
 console.log(table);
 if (values.write) {
   const intro = `# Killed processes
 
 Each process was killed with SIGKILL at a random moment of its run; the next one went on, and may have been killed as well.
-QuickJS guests are executed again from their record; held against what the program asked for: every effect once, none lost,
+QuickJS and Deno guests are executed again from their record; held against what the program asked for: every effect once, none lost,
 none unknown in silence. A run that is lost five times at one point is given up, so none is killed more often than four
-times. A Python process cannot be executed again: its run ends as \`crashed\`, every write that happened is
+times. A process of Node or Python cannot be executed again: its run ends as \`crashed\`, every write that happened is
 on record as done or unknown, none happened twice, and what happened is undone once or listed for a person. \`waiting\` is
-answered by a person in its middle: QuickJS is suspended meanwhile, Python waits alive.`;
+answered by a person in its middle: QuickJS and Deno are suspended meanwhile, Node and Python wait alive.`;
   writeSection({ page: "kill-matrix.md", intro, section: `${guestName} on ${journalName}`, text: `${measured(`node checks/full/kill-matrix.mjs --journal ${values.journal} --guest ${values.guest} --kills ${values.kills}`)}\n\n${table}` });
 }
 if (rows.some((row) => row.faults.length > 0)) process.exitCode = 1;

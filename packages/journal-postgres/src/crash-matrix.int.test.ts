@@ -1,4 +1,4 @@
-import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms } from "@callgate/testkit";
+import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms, waitingProgram } from "@callgate/testkit";
 import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SimulationStores } from "../../runtime/src/run/fixtures/simulation-parts.ts";
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(`durable runs on PostgreSQL${missing === 
     }
   }
 
-  for (const program of [...simulatedPrograms, rolledBackProgram]) {
+  for (const program of [...simulatedPrograms, rolledBackProgram, waitingProgram]) {
     test(`br-007, br-033: a ${program.name} program keeps its promises through deaths and stops of the processes that drive it (a sample)`, { timeout: 300_000 }, async () => {
       const whole = await simulated(program, { faults: noFaults, seed: 1 });
       expect(whole.faults).toEqual([]);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms } from "@callgate/testkit";
+import { noFaults, randomFaults, rolledBackProgram, simulate, simulatedPrograms, waitingProgram } from "@callgate/testkit";
 import type { FaultPlan, Simulated, SimulatedProgram } from "@callgate/testkit";
 import { openSimulatedGate, sharedParts, sqliteStores } from "./fixtures/simulation-parts.ts";
 
@@ -26,7 +26,7 @@ const randomSeeds = 12;
 const faultySeeds = [89, 291, 347, 360, 395];
 
 describe("durable runs", () => {
-  for (const program of [...simulatedPrograms, rolledBackProgram]) {
+  for (const program of [...simulatedPrograms, rolledBackProgram, waitingProgram]) {
     test(`br-007: a ${program.name} program keeps its promises when it is killed at any of its steps (a sample)`, { timeout: 300_000 }, async () => {
       const whole = await simulated(program, { faults: noFaults, seed: 1 });
       expect(whole.faults).toEqual([]);
@@ -34,6 +34,11 @@ describe("durable runs", () => {
         const { faults, steps } = await simulated(program, { faults: { crashes: new Set([step]), pauses: new Map() }, seed: 1 });
         expect(faults, `killed at step ${step}: ${steps[step]?.label}`).toEqual([]);
       }
+    });
+
+    test.runIf(program.asks === true)(`br-007: a ${program.name} program has the points approval write and prune among its steps`, async () => {
+      const { steps } = await simulated(program, { faults: noFaults, seed: 1 });
+      expect(steps.map(({ label }) => label)).toEqual(expect.arrayContaining(["before signal approval", "after signal approval", "before prune", "after prune"]));
     });
 
     test(`br-007, br-033: a ${program.name} program keeps its promises through several deaths and stops, with one to three resumers`, { timeout: 300_000 }, async () => {

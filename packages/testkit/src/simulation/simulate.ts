@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Checker, Clock, Gate, Journal, RunRecord, RunResult, SandboxDriver, Source } from "@callgate/contract";
 import { virtualClock } from "../virtual-clock.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
+import { createAttendants } from "./attendants.ts";
 import { createFaultLine, seededRandom } from "./faults.ts";
 import type { FaultLine, FaultPlan, StepRecord } from "./faults.ts";
 import { createLedger } from "./ledger.ts";
@@ -68,6 +69,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const { rollsBack = false } = options.program;
   first.gate.run(options.program.text, { suspendAfterMs: 2_000, ...(rollsBack ? { onFailure: "keep" } : {}), limits: { wallMs: 3_600_000 } }).catch(() => undefined);
   const observer = await options.openJournal(clock);
+  const attend = options.program.asks === true ? await createAttendants({ stage, clock, journal: observer }) : undefined;
   let settledByPerson = 0;
   let run: RunRecord | undefined;
   for (let turn = 0; turn < maxTurns; turn += 1) {
@@ -78,12 +80,14 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     if (run !== undefined && run.endedAtMs !== undefined) break;
     await stage.keepStaffed();
     if (run?.status === "suspended") settledByPerson += await settle(stage, run, world);
+    if (run?.status === "suspended") await attend?.(run);
     await clock.advance(clock.nextDueInMs ?? maxStepMs);
   }
   const hasEnded = run?.endedAtMs !== undefined;
   const result = run === undefined || !hasEnded ? undefined : await (rollsBack ? rollBack(stage, clock, run.runId) : stage.resultOf(run.runId));
   const entries = run === undefined ? [] : await observer.readEntries("local", run.runId);
-  const faults = judge({ program: options.program, ledger: world.ledger, run, result, entries });
+  const { findings } = await observer.audit.verify();
+  const faults = [...judge({ program: options.program, ledger: world.ledger, run, result, entries }), ...findings.map((finding) => `the record does not verify: ${JSON.stringify(finding)}`)];
   await stage.close();
   await observer.close();
   return { faults, steps: line.steps, settledByPerson, result };
@@ -124,7 +128,8 @@ async function settle(stage: Stage, run: RunRecord, { ledger }: SimulatedWorld):
   return settled;
 }
 
-interface Stage {
+/** The processes of a simulation. */
+export interface Stage {
   open(): Promise<{ readonly gate: Gate } | undefined>;
   /** Resolves when nothing is under way that does not wait for the clock. */
   quiet(): Promise<void>;

@@ -31,7 +31,7 @@ export interface StepOptions {
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
 /** Writes of a journal: between them the world may end. */
-const journalWrites = ["begin", "append", "finish", "suspend", "claim", "signal", "reserveEffect", "renew", "claimEnded", "release", "settleEffect"] as const;
+const journalWrites = ["begin", "append", "finish", "suspend", "claim", "signal", "reserveEffect", "renew", "claimEnded", "release", "settleEffect", "prune"] as const;
 
 export function createSimulatedProcess(shared: Clock, faults: FaultLine): SimulatedProcess {
   let alive = true;
@@ -177,6 +177,7 @@ export function createSimulatedProcess(shared: Clock, faults: FaultLine): Simula
 }
 
 function kindsOf(name: string, args: readonly unknown[]): string {
+  if (name === "signal") return ` ${(args[2] as { readonly kind: string }).kind}`;
   const entries = args[1];
   if (name !== "append" || !Array.isArray(entries)) return "";
   return ` ${[...new Set(entries.map((entry: { readonly kind: string }) => entry.kind))].join("+")}`;

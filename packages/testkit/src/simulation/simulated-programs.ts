@@ -13,6 +13,8 @@ export interface SimulatedProgram {
   readonly undone: readonly string[];
   /** The run keeps what it did at its end, whatever that is; then two processes roll it back at once. */
   readonly rollsBack?: true;
+  /** It asks a person. In a simulation the processes that answer, and that prune the record meanwhile, meet faults as well. */
+  readonly asks?: true;
 }
 
 /** Two branches of two calls of the same tool each: the order of completions decides which call is which. */
@@ -112,7 +114,7 @@ t.final(n=5)
   rollsBack: true,
 };
 
-/** For real processes: a person is asked in the middle. Where a program can be executed again it is suspended meanwhile. */
+/** A person is asked in the middle. Where a program can be executed again it is suspended meanwhile. */
 export const waitingProgram: SimulatedProgram = {
   name: "waiting",
   text: `
@@ -130,4 +132,5 @@ approved["value"]`,
   value: 20,
   writes: ["plain:1", "approved:2", "keyed:3"],
   undone: [],
+  asks: true,
 };

@@ -23,8 +23,9 @@ interface Change {
  * - `plain` is a write that knows nothing of keys: nobody can tell afterwards whether it happened but a person
  * - `keyed` is idempotent: its service counts a key once
  * - `asked` can be asked afterwards whether it happened (`reconcile`)
+ * - `approved` is `plain`, and a person is asked before it
  *
- * The writes can be undone, save `final`, which is `plain` without a way back.
+ * The writes can be undone, save `final`, which is `plain` without a way back, and `approved`.
  */
 export function simulatedSource(world: SimulatedWorld, process: SimulatedProcess): Source {
   const tools = [
@@ -32,6 +33,7 @@ export function simulatedSource(world: SimulatedWorld, process: SimulatedProcess
     tool("broken", { effect: "read", handler: () => Promise.reject(new Error("broken on purpose")) }),
     writeTool("plain", { dedupes: false, canUndo: true }),
     writeTool("final", { dedupes: false, canUndo: false }),
+    writeTool("approved", { dedupes: false, canUndo: false }),
     writeTool("keyed", { dedupes: true, canUndo: true, idempotent: true }),
     writeTool("asked", { dedupes: false, canUndo: true, canAsk: true }),
   ];
