@@ -1,4 +1,5 @@
 import { CallgateError } from "@callgate/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import { migrations } from "./schema.ts";
 
@@ -13,7 +14,7 @@ export type Sync = "full" | "lazy";
 export interface Database {
   /** One statement, which is its own transaction. */
   readonly query: (sync: Sync, text: string, values?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
-  /** As `query`, and once more when the connection was lost: for what may be done twice. */
+  /** As `query`, and again when its connection was lost: for what may be done twice. */
   readonly read: Query;
   /** All of `work` or nothing. */
   transact<T>(sync: Sync, work: (query: Query) => Promise<T>): Promise<T>;
@@ -28,12 +29,14 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
 }
 
+const defaultConnections = 5;
+
 /** Any number, the same in all versions: who holds it migrates. */
 const MIGRATION_LOCK = 0x63676a6c;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const pools = { full: createPool(options, "on"), lazy: createPool(options, "off") };
-  const database = overPools(pools);
+  const database = overPools(pools, options.connections ?? defaultConnections);
   try {
     await migrate(database);
   } catch (error) {
@@ -50,7 +53,7 @@ function createPool({ url, connections, connectTimeoutMs }: DatabaseOptions, syn
   };
   const pool = new pg.Pool({
     connectionString: url,
-    max: connections ?? 5,
+    max: connections ?? defaultConnections,
     connectionTimeoutMillis: connectTimeoutMs ?? 10_000,
     onConnect: setCommit as (client: pg.ClientBase) => void,
     allowExitOnIdle: true,
@@ -68,23 +71,28 @@ function parserFor(oid: number, format?: "text" | "binary"): unknown {
   return oid === INT8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format as "text");
 }
 
-function overPools(pools: Readonly<Record<Sync, pg.Pool>>): Database {
+function overPools(pools: Readonly<Record<Sync, pg.Pool>>, connections: number): Database {
   async function query(sync: Sync, text: string, values: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
     try {
       return (await pools[sync].query(text, [...values])).rows as SqlRow[];
     } catch (error) {
-      throw toJournalError(error);
+      const told = toJournalError(error);
+      // Others of the pool that were cut with it say so in this turn; who tries again must not be given one of them.
+      if (isLost(told)) await nextTurn();
+      throw told;
     }
   }
 
   return {
     query,
     async read(text, values) {
-      try {
-        return await query("lazy", text, values);
-      } catch (error) {
-        if (!isLost(error)) throw error;
-        return await query("lazy", text, values);
+      // Every connection of the pool may be lost and not know it yet; after these comes a new one.
+      for (let left = connections; ; left -= 1) {
+        try {
+          return await query("lazy", text, values);
+        } catch (error) {
+          if (left === 0 || !isLost(error)) throw error;
+        }
       }
     },
     async transact(sync, work) {

@@ -42,6 +42,23 @@ async function bytesOf(url: string): Promise<Buffer> {
   }
 }
 
+/** A server whose disk is full, as its clients see it: what writes ends with its code. */
+async function fillDisk(url: string): Promise<() => Promise<void>> {
+  const run = async (text: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  };
+  const written = ["runs", "entries", "signals", "effects"];
+  await run(`create function callgate.no_space() returns trigger language plpgsql as $$ begin raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100'; end $$;
+    ${written.map((table) => `create trigger no_space before insert or update on callgate.${table} execute function callgate.no_space();`).join(" ")}`);
+  return () => run("drop function callgate.no_space cascade");
+}
+
 async function storeOf({ name, url }: { readonly name: string; readonly url: string }): Promise<JournalStore> {
   const database = await openDatabase({ url, connections: 1 });
   return {
@@ -57,6 +74,7 @@ async function storeOf({ name, url }: { readonly name: string; readonly url: str
         await client.end();
       }
     },
+    faults: { fillDisk: () => fillDisk(url), cutConnections: () => ours().cutConnections(name) },
     rowAt: (runId, position) => `run_id = '${runId}' and position = ${position}`,
     async copy() {
       const copied = await freshDatabase();

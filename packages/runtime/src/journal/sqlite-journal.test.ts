@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { testJournal } from "@callgate/testkit";
+import { vi } from "vitest";
 import type { JournalStore } from "@callgate/testkit";
 import { runSpan } from "./entry-rows.ts";
 import { createFileBlobs } from "./file-blobs.ts";
@@ -13,11 +14,33 @@ async function createStore(): Promise<JournalStore> {
   return storeIn(await mkdtemp(join(tmpdir(), "callgate-journal-")));
 }
 
+/** Notes the connections that are used while `work` opens a journal. */
+async function noting<T>(used: Set<DatabaseSync>, work: () => Promise<T>): Promise<T> {
+  const spy = vi.spyOn(DatabaseSync.prototype, "prepare");
+  try {
+    return await work();
+  } finally {
+    for (const database of spy.mock.contexts) used.add(database as DatabaseSync);
+    spy.mockRestore();
+  }
+}
+
 function storeIn(folder: string): JournalStore {
   const blobs = createFileBlobs({ folder: join(folder, "blobs") });
+  const opened = new Set<DatabaseSync>();
   return {
     blobs,
-    open: (clock, keyByte) => openJournal(folder, {}, clock, keyByte),
+    open: (clock, keyByte) => noting(opened, () => openJournal(folder, {}, clock, keyByte)),
+    faults: {
+      async fillDisk() {
+        // No page more than there are: the same SQLITE_FULL as of a disk without room.
+        for (const database of opened) if (database.isOpen) database.exec(`pragma max_page_count = 1`);
+        return async () => {
+          for (const database of opened) if (database.isOpen) database.exec("pragma max_page_count = 1000000");
+          await Promise.resolve();
+        };
+      },
+    },
     async bytes() {
       const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile() && !entry.name.endsWith("-shm"));
       return Buffer.concat(await Promise.all(names.map((entry) => readFile(join(entry.parentPath, entry.name)))));

@@ -1,6 +1,14 @@
 import type { Blobs, Clock, Journal } from "@callgate/contract";
 import type { ChildOpening } from "./journal-process.ts";
 
+/** What goes wrong with a store when a test says so. */
+export interface StoreFaults {
+  /** From now on there is no room for more, until the returned function is called. */
+  fillDisk(): Promise<() => Promise<void>>;
+  /** Cuts every connection that is open to the store, before who has them can know. Absent: there are none to be cut. */
+  readonly cutConnections?: () => void;
+}
+
 /** One store, empty at first. The suite opens it as often as it likes. */
 export interface JournalStore {
   /**
@@ -13,6 +21,7 @@ export interface JournalStore {
   bytes(): Promise<Buffer>;
   /** Changes the store behind the journal's back: one statement of SQL, its tables named without a schema. */
   edit(statement: string): Promise<void>;
+  readonly faults: StoreFaults;
   /** The condition that finds the row of `entries` of that run that begins at that position. */
   rowAt(runId: string, position: number): string;
   /** A backup of the store as it is, restored elsewhere. The suite disposes of it. */

@@ -5,6 +5,7 @@ import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
 import { budgetSuite } from "./budget-suite.ts";
 import { effectSuite } from "./effect-suite.ts";
 import { grantSuite } from "./grant-suite.ts";
+import { faultSuite } from "./fault-suite.ts";
 import { endedSuite } from "./ended-suite.ts";
 import { startJournalProcess } from "./journal-process.ts";
 import type { JournalProcess, JournalScenario } from "./journal-process.ts";
@@ -55,6 +56,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     grantSuite({ setUp, openAgain });
     chainSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
+    faultSuite(setUp);
     processSuite(setUp);
   });
 }
