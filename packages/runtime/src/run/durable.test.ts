@@ -119,7 +119,7 @@ describe("runs.resume", () => {
   test("an error that quotes a sensitive argument reads the same before and after", async () => {
     const { open } = world([{ name: "find", sensitive: ["/input/email"], handler: ({ email }: { email: string }) => { throw new ToolError({ code: "NOT_FOUND", message: `No customer ${email}` }); } } as TestTool]);
     const gate = await open();
-    const { runId } = await gate.run("const { message } = await tools.t.find({ email: 'ann@acme.example' }).catch((error) => error); await tools.t.write({ message }); await waitFor('go'); return message");
+    const { runId } = await gate.run("const { message } = await tools.t.find({ email: 'ann of acme' }).catch((error) => error); await tools.t.write({ message }); await waitFor('go'); return message");
     await gate.runs.signal(runId, { name: "go" });
     expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: "No customer [sensitive]" } });
   });

@@ -1,10 +1,10 @@
 import { localPrincipal } from "@callgate/contract";
-import type { Clock, Journal, RunRecord } from "@callgate/contract";
+import type { Clock, Gate, Journal, RunRecord } from "@callgate/contract";
 import { sampleFinish, sampleRun } from "../journal/journal-samples.ts";
-import type { Stage } from "./simulate.ts";
 
 export interface AttendantOptions {
-  readonly stage: Pick<Stage, "open">;
+  /** Opens processes that meet faults; undefined where one dies at once. */
+  readonly stage: { open(): Promise<{ readonly gate: Gate } | undefined> };
   readonly clock: Clock;
   /** That nothing happens to. */
   readonly journal: Journal;

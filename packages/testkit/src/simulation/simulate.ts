@@ -128,8 +128,7 @@ async function settle(stage: Stage, run: RunRecord, { ledger }: SimulatedWorld):
   return settled;
 }
 
-/** The processes of a simulation. */
-export interface Stage {
+interface Stage {
   open(): Promise<{ readonly gate: Gate } | undefined>;
   /** Resolves when nothing is under way that does not wait for the clock. */
   quiet(): Promise<void>;
