@@ -29,6 +29,11 @@ export interface ApprovalQuestion {
    * holds language, findings and text. The answer is none to the calls the program makes.
    */
   readonly isReview?: true;
+  /**
+   * True where the call has taken place, and it is asked whether the program may have its result. `argsSummary` holds the
+   * arguments and the result, `argsDigest` is over both.
+   */
+  readonly isResult?: true;
   /** The number of the call whose effect is to be undone: `tool` and `argsSummary` are those of that call. */
   readonly undoes?: number;
 }

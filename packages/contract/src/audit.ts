@@ -174,6 +174,8 @@ export interface AuditRow {
   readonly decision?: { readonly kind: "allow" | "ask" | "deny"; readonly ruleId: string; /** Sealed in the record: not exported. */ readonly reason?: string; readonly unobserved?: "ask" | "deny" };
   /** The question or the standing grant, and who answered or gave it. */
   readonly approval?: { readonly approvalId?: string; readonly grantId?: string; readonly by?: string };
+  /** Where policy had a say in whether the program got the result: it did, or it did not, and by whose word. */
+  readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string };
   /** `open`: no end is recorded. */
   readonly outcome: OutcomeKind | "open";
   /** The last that is known of it. */

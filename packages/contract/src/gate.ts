@@ -165,6 +165,8 @@ export interface ShownApproval extends PendingApproval {
   readonly answer?: Omit<Extract<RunSignal, { kind: "approval" }>, "kind" | "approvalId">;
   /** The arguments in full as they were asked about, sensitive values as hashes. Absent: a review of a program, erased, or its tool is not here. */
   readonly args?: unknown;
+  /** What the tool answered, sensitive values as hashes, where it is asked whether the program may have that. */
+  readonly result?: unknown;
   /** The text of the program under review, in full. */
   readonly program?: string;
   /** Where the parts of `args` were seen before in the run, found by content. */

@@ -142,6 +142,7 @@ export type {
   PolicyMode,
   PolicyRuleView,
   PolicyTool,
+  ResultPolicyFacts,
   RunPolicyFacts,
   RunSurroundings,
 } from "./policy.ts";

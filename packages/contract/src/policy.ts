@@ -20,6 +20,12 @@ export interface PolicyFacts {
   readonly atMs: number;
 }
 
+/** What a decision about the result of a call may depend on, once its tool has answered. */
+export interface ResultPolicyFacts extends PolicyFacts {
+  /** As the program would get it. */
+  readonly result: unknown;
+}
+
 /** What of a sandbox matters to a policy: what its programs can reach beside tools. */
 export interface RunSurroundings {
   /** What stands around the program, as the configuration names it. */
@@ -51,7 +57,7 @@ export type PolicyDecision =
 /**
  * Decides about calls and runs. Pure: no I/O, no clock of its own, same answer on every path (DESIGN D12).
  *
- * - `decide` and `decideRun` have an answer for every input and never throw.
+ * - `decide`, `decideRun` and `decideResult` have an answer for every input and never throw.
  * - `visible` is false only for a tool that `decide` denies to the principal whatever the call; for them it does not exist.
  * - `mayReach` is the same of a namespace whose tools are not known, because its source is down: false where, as far as
  *   one can tell, none of them could be visible. In doubt about labels, tags and permissions they count as not declared.
@@ -61,6 +67,8 @@ export interface Policy {
   readonly version: string;
   decide(facts: PolicyFacts): PolicyDecision;
   decideRun(facts: RunPolicyFacts): PolicyDecision;
+  /** Whether the program may have what a tool answered. The call has taken place, whatever is decided. */
+  decideResult(facts: ResultPolicyFacts): PolicyDecision;
   visible(principal: Principal, tool: string, spec: ToolSpec): boolean;
   mayReach(principal: Principal, namespace: string): boolean;
   /** For the people who keep the policy; never reachable from a model or guest. */

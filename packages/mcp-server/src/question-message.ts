@@ -9,15 +9,15 @@ const maxShownChars = 4_000;
  * What a model wrote comes last, behind bars, so that it cannot pass for ours.
  */
 export function questionMessage(question: ApprovalQuestion, shown: ShownApproval | undefined): string {
-  const { tool, effect, reason, ruleId, from, approvalId, runId, isReview, taint = [] } = question;
-  const written = isReview === true ? (shown?.program ?? JSON.stringify(question.argsSummary)) : (JSON.stringify(shown?.args ?? question.argsSummary, undefined, 2) ?? "null");
+  const { tool, effect, reason, ruleId, from, approvalId, runId, isReview, isResult, taint = [] } = question;
+  const written = isResult === true ? (JSON.stringify(shown?.result === undefined ? question.argsSummary : { arguments: shown.args, result: shown.result }, undefined, 2) ?? "null") : isReview === true ? (shown?.program ?? JSON.stringify(question.argsSummary)) : (JSON.stringify(shown?.args ?? question.argsSummary, undefined, 2) ?? "null");
   const lines = [
-    isReview === true ? "A program asks to run." : `${tool} asks to run. It ${effectWords[effect]}.`,
+    isResult === true ? `${tool} was called. The program asks for its result: approving hands it on, denying withholds it. What the call did stays done.` : isReview === true ? "A program asks to run." : `${tool} asks to run. It ${effectWords[effect]}.`,
     `Why you are asked: ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
     ...taint.map(({ label, tool: source }) => `After reading from ${source}, whose answers are ${visible(label)}`),
     ...(shown?.isIntact === false ? ["The record was changed since this was asked. Do not approve it."] : []),
     `Question ${approvalId} of run ${runId}`,
-    isReview === true ? "The program, as the model wrote it:" : "Arguments, as the model wrote them:",
+    isResult === true ? "The call, as the model wrote it, and its result, as the tool gave it:" : isReview === true ? "The program, as the model wrote it:" : "Arguments, as the model wrote them:",
     ...bars(written),
   ];
   return lines.join("\n");

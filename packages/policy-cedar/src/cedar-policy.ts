@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { CallgateError } from "@callgate/contract";
-import type { Lane, Policy, PolicyDecision, PolicyFacts, PolicyFinding, PolicyMode, Principal, RunPolicyFacts, ToolSpec } from "@callgate/contract";
-import { outflowRule } from "@callgate/runtime/broker";
+import type { Lane, Policy, PolicyDecision, PolicyFacts, PolicyFinding, PolicyMode, Principal, ResultPolicyFacts, RunPolicyFacts, ToolSpec } from "@callgate/contract";
+import { defaultResultDecision, outflowRule } from "@callgate/runtime/broker";
 import { digestOf } from "@callgate/runtime/journal-parts";
 import { createCedarEngine } from "./cedar/engine.ts";
 import type { CedarEngine } from "./cedar/engine.ts";
 import { schemaText } from "./cedar/schema-text.ts";
 import { UnusableValue } from "./cedar/value-record.ts";
-import { callQuestion, decideQuestion, faultDecision, runQuestion } from "./decide.ts";
+import { callQuestion, decideQuestion, faultDecision, resultQuestion, runQuestion } from "./decide.ts";
 import type { Decided } from "./decide.ts";
 import { explainCall } from "./explain.ts";
 import type { PolicyDecider } from "./explain.ts";
@@ -39,7 +39,7 @@ export interface CedarPolicyOptions {
 }
 
 /** Changes with the meaning of rules, so that a version names rules and meaning both. */
-const semantics = 2;
+const semantics = 3;
 
 /**
  * A policy of rules and Cedar files, evaluated by Cedar.
@@ -69,6 +69,7 @@ export function createCedarPolicy({ rules = [], files = [], mode = "enforce", un
     version,
     decide: (facts) => observed(decide(state, facts).decision),
     decideRun: (facts) => observed(decideRun(state, facts)),
+    decideResult: (facts) => observed(decideResult(state, facts)),
     visible: (principal, tool, spec) => mode === "observe" || decider.visible(principal, tool, spec),
     mayReach: (principal, namespace) => mode === "observe" || state.slices.reachesNamespace(principal, namespace),
     inspection: {
@@ -104,6 +105,16 @@ function decide({ engine, slices, fixed }: PolicyState, facts: PolicyFacts): Dec
 function decideRun({ engine, slices }: PolicyState, facts: RunPolicyFacts): PolicyDecision {
   try {
     return decideQuestion(engine, runQuestion(slices.ofLanguage(facts.principal, facts.language), facts)).decision;
+  } catch (fault) {
+    return unusable(fault);
+  }
+}
+
+/** Nothing of the result is looked at where no policy is about the results of the tool. */
+function decideResult({ engine, slices }: PolicyState, facts: ResultPolicyFacts): PolicyDecision {
+  try {
+    const slice = slices.ofResult(facts.principal, facts.tool, facts.spec);
+    return slice.policies.length === 0 ? defaultResultDecision : decideQuestion(engine, resultQuestion(slice, facts)).decision;
   } catch (fault) {
     return unusable(fault);
   }
@@ -151,6 +162,6 @@ function checkFiles(entries: readonly PolicyEntry[], files: readonly PolicyFile[
 
 /** The schema of these policies: the paths they look at are in it. */
 export function schemaOf(entries: readonly Pick<PolicyEntry, "uses">[]): string {
-  const paths = (of: "args" | "claims"): readonly string[] => [...new Set(entries.flatMap(({ uses }) => uses[of]))].sort();
-  return schemaText({ args: paths("args"), claims: paths("claims") });
+  const paths = (of: "args" | "results" | "claims"): readonly string[] => [...new Set(entries.flatMap(({ uses }) => uses[of]))].sort();
+  return schemaText({ args: paths("args"), results: paths("results"), claims: paths("claims") });
 }

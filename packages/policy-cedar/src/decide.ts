@@ -1,6 +1,6 @@
 import type { CedarValueJson } from "@cedar-policy/cedar-wasm/nodejs";
-import type { PolicyDecision, PolicyFacts, RunPolicyFacts } from "@callgate/contract";
-import { defaultDecision, defaultRunDecision } from "@callgate/runtime/broker";
+import type { PolicyDecision, PolicyFacts, ResultPolicyFacts, RunPolicyFacts } from "@callgate/contract";
+import { defaultDecision, defaultResultDecision, defaultRunDecision } from "@callgate/runtime/broker";
 import type { CedarEngine } from "./cedar/engine.ts";
 import { recordsAt } from "./cedar/value-record.ts";
 import type { PolicyEntry } from "./policies/policy-entry.ts";
@@ -15,7 +15,7 @@ export interface Decided {
 /** One question to the policies of a slice. */
 export interface Question {
   readonly slice: PolicySlice;
-  readonly action: "call" | "run";
+  readonly action: "call" | "result" | "run";
   /** Without `approved`. */
   readonly context: Readonly<Record<string, CedarValueJson>>;
   /** What is decided about, in words. */
@@ -34,6 +34,12 @@ export function callQuestion(slice: PolicySlice, facts: PolicyFacts): Question {
     // What asks because of labels is a policy of its own here.
     otherwise: defaultDecision({ ...facts, taint: [] }),
   };
+}
+
+/** Errors: UnusableValue. */
+export function resultQuestion(slice: PolicySlice, facts: ResultPolicyFacts): Question {
+  const { context } = callQuestion(slice, facts);
+  return { slice, action: "result", context: { ...context, result: recordsAt(facts.result, slice.results) }, subject: `handing on what ${facts.tool} answered`, otherwise: defaultResultDecision };
 }
 
 export function runQuestion(slice: PolicySlice, { language, lane, launcher, mounts, network, packages, atMs }: RunPolicyFacts): Question {

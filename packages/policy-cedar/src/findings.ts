@@ -32,7 +32,8 @@ function findingsOfOne(entry: PolicyEntry, known: Known): readonly PolicyFinding
   const unknown = unknownNames(entry, known).map(({ severity, message }) => finding(severity, message));
   const { action } = entry.json;
   if (action.op === "==" && "entity" in action && JSON.stringify(action.entity).includes('"run"')) return unknown;
-  const reached = known.all.filter(({ entity }) => reachOf(entry.json, { action: "call", resource: entity }) !== "no");
+  const actionId = action.op === "==" && "entity" in action && JSON.stringify(action.entity).includes('"result"') ? "result" : "call";
+  const reached = known.all.filter(({ entity }) => reachOf(entry.json, { action: actionId, resource: entity }) !== "no");
   if (unknown.some(({ severity }) => severity === "error")) return unknown;
   if (reached.length === 0 && action.op !== "All") return [...unknown, finding("warning", "can match no tool there is")];
   return [...unknown, ...unknownArguments(entry, reached.map(({ tool }) => tool)).map((message) => finding("error", message))];

@@ -24,6 +24,13 @@ test("ag-011: invisible characters are shown, and text of a model stands behind 
   expect(rendered.split("\n").filter((line) => line.includes("approved by owner")).every((line) => line.startsWith("  │ "))).toBe(true);
 });
 
+test("a question about a result says that the call has taken place, and shows call and result apart", () => {
+  const asked = { ...question, isResult: true as const, argsSummary: { arguments: { from: 1 }, result: { rows: 3 } } };
+  const [short, whole] = [undefined, { question: asked, askedAtMs: 0, state: "open" as const, isIntact: true, args: { from: 1 }, result: { rows: 3, more: "all" } }].map((shown) => renderQuestion({ question: asked, ...(shown === undefined ? {} : { shown }) }, { colors: picocolors.createColors(false) }));
+  for (const part of ["crm.pay was called (r1)", "What the call did stays done", '  │   "from": 1', "its result, as the tool gave it (shortened", '  │   "rows": 3']) expect(short).toContain(part);
+  for (const part of ["its result, as the tool gave it\n", '  │   "more": "all"']) expect(whole).toContain(part);
+});
+
 test("a record that was changed is told before anything can be approved", () => {
   const shown = { question, askedAtMs: 0, state: "open" as const, isIntact: false, args: { amount: 9 } };
   expect(renderQuestion({ question, shown }, { colors: picocolors.createColors(false) })).toContain("Do not approve it");

@@ -36,7 +36,7 @@ export function renderQuestion({ question, shown, unreadable = shown?.unreadable
     ...(shown?.isIntact === false ? [colors.red("  The record was changed since this was asked. Do not approve it.")] : []),
     isReview ? "  program, as the model wrote it" : `  arguments${undoes === undefined ? "" : " of the call that is undone"}, as the model wrote them${shown?.args === undefined ? " (shortened: callgate approvals show has all)" : ""}`,
     ...originLines(shown?.origins),
-    ...(isReview ? programLines(shown?.program ?? summaryProgram(question.argsSummary)) : argumentLines(shown?.args ?? question.argsSummary)),
+    ...(question.isResult === true ? resultLines({ question, ...(shown === undefined ? {} : { shown }) }) : isReview ? programLines(shown?.program ?? summaryProgram(question.argsSummary)) : argumentLines(shown?.args ?? question.argsSummary)),
     "",
   ].join("\n");
 }
@@ -54,8 +54,15 @@ function originLines(origins: ShownApproval["origins"] = []): readonly string[] 
 
 const maxOriginLines = 10;
 
-function headline({ isReview, undoes, tool, effect, runId }: ApprovalQuestion, colors: Terminal["colors"]): string {
+/** The call, and what it gave: that is what is handed on or withheld. */
+function resultLines({ question: { argsSummary }, shown }: QuestionView): readonly string[] {
+  const summary = typeof argsSummary === "object" && argsSummary !== null && "result" in argsSummary ? argsSummary : { arguments: null, result: argsSummary };
+  return [...argumentLines(shown?.args ?? summary["arguments"]), `  its result, as the tool gave it${shown?.result === undefined ? " (shortened: callgate approvals show has all)" : ""}`, ...argumentLines(shown?.result ?? summary["result"])];
+}
+
+function headline({ isReview, isResult, undoes, tool, effect, runId }: ApprovalQuestion, colors: Terminal["colors"]): string {
   if (isReview === true) return "? A program asks to run. A rule says that a person has to look at it first.";
+  if (isResult === true) return `? ${tool} was called (${runId}). The program asks for its result: approving hands it on, denying withholds it. What the call did stays done.`;
   if (undoes !== undefined) return `? Undoing ${tool} (call ${runId}.${undoes}) asks to run: what that call did is taken back, it is not called again.`;
   return `? ${tool} asks to run. It ${effectWords(effect, colors)}.`;
 }

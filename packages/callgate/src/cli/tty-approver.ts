@@ -83,7 +83,7 @@ async function askOne(question: ApprovalQuestion, signal: AbortSignal, options: 
   const word = words[(options.pick ?? ((count) => randomInt(count)))(words.length)] ?? "amber";
   options.pause?.();
   await showTo(question, options);
-  terminal.err(`  Type ${colors.bold(word)} to allow this one ${question.isReview === true ? "run; calls that ask will ask as always" : "call"}. Anything else denies it.\n`);
+  terminal.err(`  Type ${colors.bold(word)} to ${question.isResult === true ? "hand this one result on" : `allow this one ${question.isReview === true ? "run; calls that ask will ask as always" : "call"}`}. Anything else denies it.\n`);
   drain(input);
   const reader = createInterface({ input, output: process.stderr, terminal: true });
   passOnInterrupts(reader);

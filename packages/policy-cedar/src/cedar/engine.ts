@@ -6,7 +6,7 @@ import { uidOf } from "../policies/walk.ts";
 /** A question to Cedar. */
 export interface CedarRequest {
   readonly principal: EntityJson;
-  readonly action: "call" | "run";
+  readonly action: "call" | "result" | "run";
   readonly resource: EntityJson;
   readonly context: Readonly<Record<string, CedarValueJson>>;
 }

@@ -4,12 +4,14 @@ import { valueType } from "./value-record.ts";
 export interface ChosenPaths {
   /** JSON Pointers into the arguments. */
   readonly args: readonly string[];
+  /** JSON Pointers into results. */
+  readonly results: readonly string[];
   /** JSON Pointers into the principal's claims. */
   readonly claims: readonly string[];
 }
 
 /** The Cedar schema that policies are validated against. What is in it is evaluated; there is nothing else in it. */
-export function schemaText({ args, claims }: ChosenPaths): string {
+export function schemaText({ args, results, claims }: ChosenPaths): string {
   const record = (pointers: readonly string[]): string => `{ ${pointers.map((pointer) => `${quoted(pointer)}?: Value`).join(", ")} }`;
   return `type Value = ${valueType};
 
@@ -25,6 +27,11 @@ action call appliesTo {
   principal: User,
   resource: Tool,
   context: { approved: Bool, lane: String, now: datetime, calls: Long, taint: Set<String>, args: ${record(args)} },
+};
+action result appliesTo {
+  principal: User,
+  resource: Tool,
+  context: { approved: Bool, lane: String, now: datetime, calls: Long, taint: Set<String>, args: ${record(args)}, result: ${record(results)} },
 };
 action run appliesTo {
   principal: User,

@@ -21,6 +21,7 @@ export interface PolicySlice {
   readonly policies: readonly SlicedPolicy[];
   /** JSON Pointers they look at. */
   readonly args: readonly string[];
+  readonly results: readonly string[];
   /** False: nothing of the call but its lane matters. */
   readonly dependsOnCall: boolean;
 }
@@ -28,10 +29,15 @@ export interface PolicySlice {
 export interface PolicySlices {
   /** Errors: UnusableValue. */
   ofTool(principal: Principal, tool: string, spec: ToolSpec): PolicySlice;
+  /** The policies about what a tool answered. Errors: UnusableValue. */
+  ofResult(principal: Principal, tool: string, spec: ToolSpec): PolicySlice;
   ofLanguage(principal: Principal, language: string): PolicySlice;
   /** Whether a tool of a namespace of which nothing else is known could be visible. */
   reachesNamespace(principal: Principal, namespace: string): boolean;
 }
+
+/** By the name of the tool. */
+type ToolSlices = Map<string, { readonly spec: ToolSpec; readonly slice: PolicySlice }>;
 
 const maxPrincipals = 256;
 const effects = ["read", "write", "destructive"] as const;
@@ -45,29 +51,34 @@ export function createPolicySlices(entries: readonly PolicyEntry[], sliced: bool
   const numbered = entries.map((entry, index) => ({ entry, index, policy: entry.text ?? entry.json }));
   const claims = [...new Set(entries.flatMap(({ uses }) => uses.claims))];
   const calls = createHeads(numbered.filter(({ entry }) => reachesAction(entry, "call")));
+  const results = createHeads(numbered.filter(({ entry }) => reachesAction(entry, "result")));
   const runs = numbered.filter(({ entry }) => reachesAction(entry, "run"));
   const whole = (principal: EntityJson, resource: EntityJson): PolicySlice => sliceFrom({ principal, resource }, numbered.map((policy) => ({ ...policy, reach: "maybe" })));
-  const kept = new LRUCache<string, { readonly principal: EntityJson; readonly tools: Map<string, { readonly spec: ToolSpec; readonly slice: PolicySlice }> }>({ max: maxPrincipals });
+  const kept = new LRUCache<string, { readonly principal: EntityJson; readonly tools: ToolSlices; readonly results: ToolSlices }>({ max: maxPrincipals });
 
-  function known(principal: Principal): { readonly principal: EntityJson; readonly tools: Map<string, { readonly spec: ToolSpec; readonly slice: PolicySlice }> } {
+  function known(principal: Principal): { readonly principal: EntityJson; readonly tools: ToolSlices; readonly results: ToolSlices } {
     const { tenant, user, agent, roles, claims: all } = principal;
     const key = JSON.stringify([tenant, user, agent, roles, claims.length === 0 ? null : all]);
     let found = kept.get(key);
-    if (found === undefined) kept.set(key, (found = { principal: principalEntity(principal, claims), tools: new Map() }));
+    if (found === undefined) kept.set(key, (found = { principal: principalEntity(principal, claims), tools: new Map(), results: new Map() }));
     return found;
   }
 
+  function of(action: "call" | "result", principal: Principal, { tool, spec }: { readonly tool: string; readonly spec: ToolSpec }): PolicySlice {
+    const { principal: entity, tools, results: ofResults } = known(principal);
+    const slices = action === "call" ? tools : ofResults;
+    const before = slices.get(tool);
+    // Another declaration under the same name is another tool.
+    if (before?.spec === spec) return before.slice;
+    const resource = toolEntity(tool, spec);
+    const slice = sliced ? sliceOf((action === "call" ? calls : results).of(tool), { principal: entity, action, resource }) : whole(entity, resource);
+    slices.set(tool, { spec, slice });
+    return slice;
+  }
+
   return {
-    ofTool(principal, tool, spec) {
-      const { principal: entity, tools } = known(principal);
-      const before = tools.get(tool);
-      // Another declaration under the same name is another tool.
-      if (before?.spec === spec) return before.slice;
-      const resource = toolEntity(tool, spec);
-      const slice = sliced ? sliceOf(calls.of(tool), { principal: entity, action: "call", resource }) : whole(entity, resource);
-      tools.set(tool, { spec, slice });
-      return slice;
-    },
+    ofTool: (principal, tool, spec) => of("call", principal, { tool, spec }),
+    ofResult: (principal, tool, spec) => of("result", principal, { tool, spec }),
     reachesNamespace(principal, namespace) {
       const denials = numbered.filter(({ entry }) => entry.verdict === "deny");
       const { principal: entity } = known(principal);
@@ -93,6 +104,7 @@ function sliceFrom({ principal, resource }: Pick<PolicySlice, "principal" | "res
     resource,
     policies,
     args: [...new Set(policies.flatMap(({ entry }) => entry.uses.args))],
+    results: [...new Set(policies.flatMap(({ entry }) => entry.uses.results))],
     dependsOnCall: policies.some(({ entry }) => entry.uses.call),
   };
 }

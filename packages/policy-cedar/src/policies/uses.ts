@@ -5,6 +5,7 @@ import { eachNode, pathOf } from "./walk.ts";
 export interface Uses {
   /** JSON Pointers. */
   readonly args: readonly string[];
+  readonly results: readonly string[];
   readonly claims: readonly string[];
   /** It lets what it forbids through once a person has approved it. */
   readonly approval: boolean;
@@ -14,6 +15,7 @@ export interface Uses {
 
 export function usesOf(policy: PolicyJson): Uses {
   const args = new Set<string>();
+  const results = new Set<string>();
   const claims = new Set<string>();
   let approval = false;
   let call = false;
@@ -26,11 +28,12 @@ export function usesOf(policy: PolicyJson): Uses {
     }
     const [root, attr, key] = path;
     if (root === "context" && attr === "args" && key !== undefined) args.add(key);
+    if (root === "context" && attr === "result" && key !== undefined) results.add(key);
     if (root === "principal" && attr === "claims" && key !== undefined) claims.add(key);
     if (root === "context" && attr === "approved") approval = true;
     else if (root === "context" && attr !== undefined && attr !== "lane") call = true;
   });
-  return { args: [...args], claims: [...claims], approval, call };
+  return { args: [...args], results: [...results], claims: [...claims], approval, call };
 }
 
 function hasPath(operands: unknown): readonly string[] | undefined {

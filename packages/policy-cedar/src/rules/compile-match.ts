@@ -69,12 +69,13 @@ function setTest(set: Expr, wanted: boolean | string | readonly string[]): Expr 
   return any((typeof wanted === "string" ? [wanted] : wanted).map((item) => contains(set, value(item))));
 }
 
-function callTests({ claim, lane, taint, args }: RuleMatch, fail: Fail): readonly Expr[] {
+function callTests({ claim, lane, taint, args, result }: RuleMatch, fail: Fail): readonly Expr[] {
   return [
     ...(claim === undefined ? [] : compileValueTests(claim, attribute(principal, "claims"), (key, problem) => fail(`.claim${key}`, problem))),
     ...(lane === undefined ? [] : [equals(attribute(context, "lane"), value(lane))]),
     ...(taint === undefined ? [] : [any(listOf(taint).map((label) => contains(attribute(context, "taint"), value(label))))]),
     ...(args === undefined ? [] : compileValueTests(args, attribute(context, "args"), (key, problem) => fail(`.args${key}`, problem))),
+    ...(result === undefined ? [] : compileValueTests(result, attribute(context, "result"), (key, problem) => fail(`.result${key}`, problem))),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Clause, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import { attribute, isTrue, variable } from "../cedar/expression.ts";
 import { compileMatch } from "./compile-match.ts";
 import { qualifiedGlob, segmentProblem } from "@callgate/runtime/broker";
-import { callKeys, comparisonKeys, matchKeys, ruleKeys, ruleShape, runKeys } from "./rule-shape.ts";
+import { callKeys, comparisonKeys, matchKeys, resultKeys, ruleKeys, ruleShape, runKeys } from "./rule-shape.ts";
 import type { RuleAbout, RuleMatch } from "./rule-shape.ts";
 
 /** A rule as a Cedar policy. */
@@ -36,7 +36,7 @@ export function parseRules(rules: unknown): readonly CompiledRule[] {
 function parseRule(rule: unknown, place: string): CompiledRule {
   const parsed = ruleShape.safeParse(rule);
   if (!parsed.success) throw shapeError(parsed.error, place);
-  const { id = place, when, unless, reason, help, from, ...sides } = parsed.data;
+  const { id = place, on, when, unless, reason, help, from, ...sides } = parsed.data;
   const verdicts = (["allow", "ask", "deny"] as const).filter((verdict) => sides[verdict] !== undefined);
   const [verdict] = verdicts;
   if (verdict === undefined || verdicts.length > 1) {
@@ -45,10 +45,11 @@ function parseRule(rule: unknown, place: string): CompiledRule {
   const about = sides[verdict];
   if (about === undefined) throw invalid(place, "has no tools");
   if (from !== undefined && verdict !== "ask") throw invalid(`${place}.from`, "says who is asked, so it goes with \"ask\" only");
+  if (on === "result" && verdict === "allow") throw invalid(`${place}.on`, "says that the rule is about results, which are handed on unless a rule asks or denies; leave it out");
   // A list of what is allowed that has nothing on it allows nothing. Read as "no restriction" it has been a hole elsewhere.
   const isNothing = verdict === "allow" && Array.isArray(about) && about.length === 0;
   const match = isNothing ? {} : toMatch(about);
-  const action = actionOf({ match, when, unless }, place);
+  const action = actionOf({ match, when, unless, on }, place);
   const { resource, rest } = headOf(match);
   const conditions: Clause[] = [
     ...clause("when", rest, `${place}.${verdict}`),
@@ -77,11 +78,13 @@ interface Sides {
   readonly match: RuleMatch;
   readonly when: RuleMatch | undefined;
   readonly unless: RuleMatch | undefined;
+  readonly on: "result" | undefined;
 }
 
-/** A rule is about calls, unless it says `run`. */
-function actionOf({ match, when, unless }: Sides, place: string): "call" | "run" {
+/** A rule is about calls, unless it says `run`, or `on` results. */
+function actionOf({ match, when, unless, on }: Sides, place: string): "call" | "result" | "run" {
   const isRun = match.run !== undefined;
+  if (isRun && on !== undefined) throw invalid(`${place}.on`, "is about what a tool answered, and the rule is about the run of a program");
   const foreign = isRun ? callKeys : runKeys;
   for (const side of [match, when, unless]) {
     const found = foreign.find((key) => side?.[key] !== undefined);
@@ -89,7 +92,11 @@ function actionOf({ match, when, unless }: Sides, place: string): "call" | "run"
       throw invalid(place, isRun ? `is about the run of a program ("run"), which has no "${found}"; make it a rule of its own` : `has "${found}", which only the run of a program has; such a rule begins { "ask": { "run": "python" } }`);
     }
   }
-  return isRun ? "run" : "call";
+  if (isRun) return "run";
+  if (on === "result") return "result";
+  const early = [match, when, unless].some((side) => side !== undefined && resultKeys.some((key) => side[key] !== undefined));
+  if (early) throw invalid(place, 'has "result", which is known only once the tool has answered; such a rule says "on": "result"');
+  return "call";
 }
 
 function clause(kind: "when" | "unless", match: RuleMatch, place: string): readonly Clause[] {
@@ -106,7 +113,7 @@ function shapeError(error: z.ZodError, place: string): CallgateError {
   const path = place + issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
   if (issue.code === "unrecognized_keys") {
     const [key = ""] = issue.keys;
-    const known = issue.path.length === 0 ? ruleKeys : issue.path.includes("args") || issue.path.includes("claim") ? comparisonKeys : matchKeys;
+    const known = issue.path.length === 0 ? ruleKeys : issue.path.includes("args") || issue.path.includes("result") || issue.path.includes("claim") ? comparisonKeys : matchKeys;
     const near = closest(key, known);
     const help = distance(key, near) <= 2 ? `did you mean "${near}"?` : `known are ${known.join(", ")}`;
     return invalid(path, `has an unknown key "${key}"; ${help}`);

@@ -41,6 +41,7 @@ const matchShape = z
     lane: z.enum(["query", "execute"]),
     taint: oneOrMore(text),
     args: pointers("the arguments", "/amount"),
+    result: pointers("the result", "/total"),
     run: oneOrMore(text),
     launcher: oneOrMore(text),
     network: z.union([z.boolean(), oneOrMore(text)]),
@@ -52,7 +53,7 @@ const matchShape = z
 /** The tools a rule is about: a glob, several, or a description. */
 const about = z.union([text, z.array(text), matchShape]);
 
-const common = { id: text.optional(), when: matchShape.optional(), unless: matchShape.optional(), reason: text.optional(), help: text.optional(), from: text.optional() };
+const common = { id: text.optional(), on: z.literal("result").optional(), when: matchShape.optional(), unless: matchShape.optional(), reason: text.optional(), help: text.optional(), from: text.optional() };
 
 /** One rule: exactly one of `allow`, `ask`, `deny`. */
 export const ruleShape = z.strictObject({ allow: about.optional(), ask: about.optional(), deny: about.optional(), ...common });
@@ -67,6 +68,9 @@ export const ruleKeys = Object.keys(ruleShape.shape);
 export const matchKeys = Object.keys(matchShape.shape);
 export const comparisonKeys = ["equals", "in", "gt", "gte", "lt", "lte", "glob", "contains", "exists"];
 
+/** Keys that are known only once a tool has answered. */
+export const resultKeys: readonly (keyof RuleMatch)[] = ["result"];
+
 /** Keys that are about tools and their calls, and those about the run of a program. */
-export const callKeys: readonly (keyof RuleMatch)[] = ["tool", "namespace", "effect", "tag", "permission", "label", "taint", "args"];
+export const callKeys: readonly (keyof RuleMatch)[] = ["tool", "namespace", "effect", "tag", "permission", "label", "taint", "args", "result"];
 export const runKeys: readonly (keyof RuleMatch)[] = ["run", "launcher", "network", "mount", "package"];

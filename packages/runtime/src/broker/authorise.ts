@@ -1,4 +1,4 @@
-import type { PolicyDecision } from "@callgate/contract";
+import type { PolicyDecision, PolicyFacts } from "@callgate/contract";
 import type { ReadyCall } from "./call.ts";
 
 /**
@@ -16,19 +16,24 @@ export function authorise(call: ReadyCall): PolicyDecision {
     };
   }
   try {
-    return seams.policy.decide({
-      principal: request.principal,
-      tool: tool.name,
-      namespace: tool.namespace,
-      spec: tool.tool,
-      args: call.args.value,
-      lane: request.lane,
-      runId: request.runId,
-      callsBefore: request.seq,
-      taint: request.taint.marks.map(({ label }) => label),
-      atMs: seams.clock.now(),
-    });
+    return seams.policy.decide(policyFacts(call));
   } catch {
     return { kind: "deny", ruleId: "policy:fault", reason: "The policy could not decide, so the call is refused" };
   }
+}
+
+/** What a policy may look at of a call. */
+export function policyFacts({ request, seams, tool, args }: ReadyCall): PolicyFacts {
+  return {
+    principal: request.principal,
+    tool: tool.name,
+    namespace: tool.namespace,
+    spec: tool.tool,
+    args: args.value,
+    lane: request.lane,
+    runId: request.runId,
+    callsBefore: request.seq,
+    taint: request.taint.marks.map(({ label }) => label),
+    atMs: seams.clock.now(),
+  };
 }

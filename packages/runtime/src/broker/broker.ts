@@ -27,6 +27,7 @@ import { perform } from "./perform.ts";
 import type { LateEnd, Performed } from "./perform.ts";
 import { precheck } from "./precheck.ts";
 import { recover, recoverBlind } from "./recover.ts";
+import { release, releaseHeld, withheldBlind } from "./release.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
 import { refuseSecrets } from "./secret-arguments.ts";
@@ -128,6 +129,8 @@ interface Journey {
  *
  * A call of an earlier stretch of its run passes them again up to where its record ends. One that may have taken place
  * goes to `recover` instead.
+ *
+ * Last, the policy is asked whether the program may have the result.
  */
 async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
   const { scope, opened } = journey;
@@ -135,10 +138,16 @@ async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
   const call = opening instanceof Promise ? await opening : opening;
   const { past } = scope.request;
   const inDoubt = opened.known.effect !== "read" && past?.begun === true;
+  if (isEnded(call) && past?.held !== undefined) return withheldBlind(scope, past.held);
   if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
   const refreshing = refreshTaint(call);
   if (refreshing !== undefined) await refreshing;
-  if (past?.job !== undefined) return await passJob(call, journey, past.job);
+  if (past?.held !== undefined) return await releaseHeld(call, past.held, journey.memory.approvals);
+  const end = past?.job === undefined ? await passCall(call, journey, inDoubt) : await passJob(call, journey, past.job);
+  return isParked(end) ? end : await release(call, end, journey.memory.approvals);
+}
+
+async function passCall(call: ReadyCall, journey: Journey, inDoubt: boolean): Promise<Ended | ParkedCall> {
   const interceptors = interceptorsOf(call);
   if (interceptors.length === 0) return await (inDoubt ? passInDoubt(call, journey) : passDecided(call, journey));
   return await passIntercepted(call, journey, { interceptors, inDoubt });

@@ -210,6 +210,8 @@ export interface Ended {
   readonly notice?: string;
   /** The interceptor that answered in the tool's place. */
   readonly answeredBy?: string;
+  /** Where a policy had a say in whether the program gets the result. */
+  readonly release?: Extract<JournalEntry, { kind: "call-ended" }>["release"];
 }
 
 /** What is known of a call however far it came. */

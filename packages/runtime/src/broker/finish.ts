@@ -33,6 +33,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     attempts: end.attempts,
     cached: end.cached,
     ...by,
+    ...(end.release === undefined ? {} : { release: end.release }),
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });

@@ -28,6 +28,8 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
     case "call-issued":
     case "call-edited":
       return withValue(entry, "args", entry.args);
+    case "result-held":
+      return withValue(entry, "result", entry.result);
     case "call-decided":
       return entry.reason === undefined ? plain(entry) : { body: { ...entry, reason: erasedText }, texts: { reason: entry.reason }, value: undefined };
     case "call-ended":
@@ -90,7 +92,7 @@ function eraseQuestion(question: ApprovalQuestion): ApprovalQuestion {
 
 /** Digests of the blobs an entry names as artifacts. */
 export function artifactDigests(entry: JournalEntry): readonly { readonly digest: Digest; readonly sizeBytes: number }[] {
-  if (entry.kind === "call-ended") return entry.artifacts;
+  if (entry.kind === "call-ended" || entry.kind === "result-held") return entry.artifacts;
   return entry.kind === "result" && entry.artifact !== undefined ? [entry.artifact] : [];
 }
 
@@ -110,6 +112,7 @@ function valueField(entry: JournalEntry): ValueField | undefined {
       return "args";
     case "call-ended":
     case "call-late":
+    case "result-held":
       return "result";
     case "delivered":
       return "answer";

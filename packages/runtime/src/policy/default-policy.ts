@@ -33,12 +33,16 @@ export function defaultDecision({ tool, spec, taint }: Pick<PolicyFacts, "tool" 
 /** A program may run unless a rule says otherwise: what it calls is decided call by call. */
 export const defaultRunDecision: PolicyDecision = { kind: "allow", ruleId: "default:run" };
 
+/** What a tool answered may be handed on unless a rule says otherwise. */
+export const defaultResultDecision: PolicyDecision = { kind: "allow", ruleId: "default:result" };
+
 /** The policy of a gate without rules. It costs nothing to load: Cedar is loaded where there is something to evaluate. */
 export function createDefaultPolicy(): Policy {
   return {
     version: "default",
     decide: defaultDecision,
     decideRun: () => defaultRunDecision,
+    decideResult: () => defaultResultDecision,
     visible: () => true,
     mayReach: () => true,
     inspection: {

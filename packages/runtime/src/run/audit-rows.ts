@@ -8,6 +8,7 @@ interface CallEntries {
   readonly issued: Entry<"call-issued">;
   decided?: Entry<"call-decided">;
   asked?: Entry<"approval-asked">;
+  held?: Entry<"result-held">;
   performed?: NonNullable<AuditRow["performed"]>;
   ended?: Entry<"call-ended">;
   settled?: { readonly effectStatus: AuditRow["effectStatus"]; readonly told: Settled };
@@ -26,7 +27,8 @@ export function auditRowsOf(run: RunRecord, entries: readonly JournalEntry[]): r
 
 function take(call: CallEntries, entry: JournalEntry): void {
   if (entry.kind === "call-decided") call.decided = entry;
-  if (entry.kind === "approval-asked") call.asked = entry;
+  if (entry.kind === "approval-asked" && entry.question.isResult !== true) call.asked = entry;
+  if (entry.kind === "result-held") call.held = entry;
   if (entry.kind === "call-edited") call.performed = { ...valueOf(entry.args), by: entry.by };
   if (entry.kind === "call-intercepted" && entry.args !== undefined) call.performed = { ...valueOf(entry.args), by: entry.by };
   if (entry.kind === "call-late") call.settled = { effectStatus: entry.effectStatus, told: { how: "late" } };
@@ -74,7 +76,7 @@ function decisionOf({ decision, ruleId, reason, unobserved }: Entry<"call-decide
   return { kind: decision, ruleId, ...(reason === undefined ? {} : { reason }), ...(unobserved === undefined ? {} : { unobserved }) };
 }
 
-function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy }: Entry<"call-ended">): Partial<AuditRow> {
+function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy, release }: Entry<"call-ended">): Partial<AuditRow> {
   return {
     endedAtMs: atMs,
     durationMs,
@@ -83,11 +85,13 @@ function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy }
     ...(result === undefined ? {} : { result: valueOf(result) }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...(answeredBy === undefined ? {} : { answeredBy }),
+    ...(release === undefined ? {} : { release }),
   };
 }
 
 /** Nothing was changed by what is only read, was not let through, or waits for a person; of the rest nobody knows. */
-function effectWithoutEnd({ status }: RunRecord, { issued, decided }: CallEntries): AuditRow["effectStatus"] {
+function effectWithoutEnd({ status }: RunRecord, { issued, decided, held }: CallEntries): AuditRow["effectStatus"] {
+  if (held !== undefined) return held.effectStatus;
   if (issued.effect === "read" || decided?.decision === "ask" || decided?.decision === "deny") return "none";
   return decided === undefined && (status === "running" || status === "suspended") ? "none" : "unknown";
 }

@@ -15,16 +15,16 @@ const languages: Readonly<Record<string, string>> = { typescript: "TypeScript", 
 export function explainRun(run: RunRecord, entries: readonly JournalEntry[]): RunExplanation {
   const rows = auditRowsOf(run, entries);
   const calls = rows.filter(({ kind }) => kind === "call");
-  const refused = calls.filter(({ outcome }) => outcome === "denied");
+  const refused = calls.filter(isRefused);
   const undoing = calls.filter(({ undoes }) => undoes !== undefined);
-  const writes = calls.filter((row) => row.effect !== "read" && row.undoes === undefined && row.outcome !== "denied");
+  const writes = calls.filter((row) => row.effect !== "read" && row.undoes === undefined && !isRefused(row));
   return {
     runId: run.runId,
     sentences: [
       asked(run),
       ...checked(run, entries),
       ...rows.filter(({ kind }) => kind === "review").map(reviewed),
-      ...readSentences(calls.filter((row) => row.effect === "read" && row.outcome !== "denied")),
+      ...readSentences(calls.filter((row) => row.effect === "read" && !isRefused(row))),
       ...bounded("wrote", writes.map(wrote), "calls that could change something"),
       ...bounded("refused", refused.map(refusal), "calls that were not allowed"),
       ...bounded("undone", undoing.map(undone), "calls that undo"),
@@ -109,7 +109,9 @@ function whyText(decision: AuditRow["decision"], approval: AuditRow["approval"])
   return approval?.by === undefined ? `Rule ${decision.ruleId} allows it` : `Rule ${decision.ruleId} asks a person, and ${approval.by} allowed it (question ${approval.approvalId ?? ""})`;
 }
 
-function becameText({ outcome, effectStatus, settled, error, answeredBy, cached }: AuditRow): string {
+function becameText(row: AuditRow): string {
+  const { outcome, effectStatus, settled, error, answeredBy, cached, release } = row;
+  if (release !== undefined) return `${closed(becameText(withoutRelease(row)))} Rule ${release.ruleId} asks about results: ${release.by} ${release.released ? "handed it on" : "withheld it"}`;
   if (answeredBy !== undefined) return `The interceptor ${answeredBy} answered in place of the tool`;
   if (cached === true) return "The answer of an earlier call served it; nothing was done again";
   const failure = outcome === "ok" || outcome === "open" ? "" : `It ended ${outcome.replace("_", " ")}${error === undefined ? "" : ` (${error.code}: ${error.message})`}. `;
@@ -173,4 +175,14 @@ function timeText(ms: number): string {
 
 function secondsText(ms: number): string {
   return ms < 1_000 ? "less than a second" : `${Math.round(ms / 1_000)} s`;
+}
+
+/** The row of the call itself: what it did does not depend on who got its result. */
+function withoutRelease({ release: _release, error: _error, ...row }: AuditRow): AuditRow {
+  return { ...row, outcome: "ok" };
+}
+
+/** It did not take place. A call whose result was withheld did. */
+function isRefused({ outcome, error }: AuditRow): boolean {
+  return outcome === "denied" && error?.code !== "RESULT_WITHHELD";
 }

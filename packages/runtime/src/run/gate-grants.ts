@@ -58,6 +58,7 @@ export function createGateGrants(options: GateGrantsOptions): GateGrantBook {
     prepare(question, { maxUses, expiresAtMs, args, anyVersion }, giver) {
       const { principal: asker, tool, definitionDigest, argsDigest, approvalId } = question;
       if (question.isReview === true) throw new CallgateError("USAGE", "The grant was not given: a program under review is approved by itself; every other one is looked at as well");
+      if (question.isResult === true) throw new CallgateError("USAGE", "The grant was not given: the question is about a result, and each of those is looked at");
       const scope = { tool, user: asker.user, ...(asker.agent === undefined ? {} : { agent: asker.agent }), maxUses, expiresAtMs };
       assertGrant(scope, now());
       const covered = args === undefined ? { kind: "same" as const, digest: argsDigest } : readGrantTests(args);

@@ -13,7 +13,7 @@ export interface OpenEndsOptions {
 export function openEnds(entries: readonly JournalEntry[], { atMs, message, signals }: OpenEndsOptions): readonly JournalEntry[] {
   return [...readRecordedCalls(entries, signals)].flatMap(([seq, { issued, ended, past }]): readonly JournalEntry[] => {
     if (issued === undefined || ended !== undefined || issued.compensates !== undefined) return [];
-    const effectStatus = issued.effect !== "read" && past.begun ? "unknown" : "none";
+    const effectStatus = past.held?.effectStatus ?? (issued.effect !== "read" && past.begun ? "unknown" : "none");
     const told = `${message}${effectStatus === "unknown" ? "; whether it took effect is not known" : ""}`;
     const settled = past.said?.kind === "resolution" ? settledEntries({ ...past.said, seq, atMs }) : [];
     return [{ kind: "call-ended", atMs, seq, outcome: "cancelled", effectStatus, durationMs: 0, attempts: 0, cached: false, error: { code: "CANCELLED", message: told, tool: issued.tool, retryable: false }, artifacts: [] }, ...settled];

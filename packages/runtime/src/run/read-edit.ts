@@ -23,6 +23,7 @@ export type ReadEdit = { readonly kind: "edit"; readonly args: RecordedValue } |
 export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams, found: FoundQuestion, args: unknown): Promise<ReadEdit> {
   const { question, run } = found;
   if (question.isReview === true) return { kind: "invalid", why: "A program under review is approved or denied as it is" };
+  if (question.isResult === true) return { kind: "invalid", why: "The call has taken place: its result is handed on as it is, or withheld" };
   const { principal, tool: name } = question;
   const tool = viewFor(principal).catalog.resolve(name);
   if (tool === undefined) return { kind: "invalid", why: `${name} is not here, so its arguments cannot be checked` };

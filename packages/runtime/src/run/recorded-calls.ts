@@ -29,6 +29,7 @@ interface Gathered {
   resolved: number;
   question?: ApprovalQuestion;
   edited?: RecordedValue;
+  held?: CallPast["held"];
   job?: CallPast["job"];
   /** A person said that it happened when its process was lost and nobody had taken the run over. */
   settled?: Entry<"call-resolved">;
@@ -56,6 +57,11 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
       break;
     case "approval-asked":
       call.question = entry.question;
+      break;
+    case "result-held":
+      call.held = entry;
+      call.output = entry.result;
+      call.effectStatus = entry.effectStatus;
       break;
     case "call-edited":
       call.edited = entry.args;
@@ -92,7 +98,7 @@ function note(call: Gathered, entry: Extract<JournalEntry, { readonly seq: numbe
   }
 }
 
-function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, edited, job, settled }: Gathered, signals: readonly RunSignal[]): RecordedCall {
+function finished({ issued, refused, ended, effectStatus, output, begun, resolved, question, edited, held, job, settled }: Gathered, signals: readonly RunSignal[]): RecordedCall {
   const isSettled = ended === undefined && settled !== undefined;
   const said = isSettled ? saidBy(settled, { callId: issued?.callId ?? "", attempt: resolved - 1, output }) : signals.find((signal) => answers(signal, { callId: issued?.callId, question, isJob: job !== undefined, begun, resolved }));
   const past: CallPast = {
@@ -101,6 +107,7 @@ function finished({ issued, refused, ended, effectStatus, output, begun, resolve
     resolved,
     ...(question === undefined ? {} : { question }),
     ...(edited === undefined ? {} : { edited }),
+    ...(held === undefined || ended !== undefined ? {} : { held }),
     ...(job === undefined ? {} : { job }),
     ...(said === undefined || said.kind === "event" || said.kind === "answer-refused" ? {} : { said }),
   };

@@ -1,7 +1,8 @@
 import { decodeValue } from "@callgate/contract";
 import type { JournalEntry, Principal, Redactor, ShownApproval } from "@callgate/contract";
-import { inputMarks } from "../broker/pointers.ts";
+import { inputMarks, outputMarks } from "../broker/pointers.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
+import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { lineageOf } from "./lineage.ts";
@@ -29,7 +30,8 @@ export function stateOf({ question, run, said, entries }: FoundQuestion, nowMs: 
  * What a person has to see before they answer, made from the operation as it is on record and never from the summary that
  * went with the question: whoever changes one without the other is found out.
  */
-export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, found: FoundQuestion, nowMs: number): Promise<ShownApproval> {
+export async function shownApproval(seams: ShownApprovalSeams, found: FoundQuestion, nowMs: number): Promise<ShownApproval> {
+  const { redactor, viewFor } = seams;
   const { question, askedAtMs, run, said } = found;
   const state = stateOf(found, nowMs);
   const { kind: _kind, approvalId: _approvalId, ...answer } = said ?? { kind: undefined, approvalId: undefined };
@@ -42,6 +44,7 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   const tool = viewFor(question.principal).catalog.resolve(question.tool);
   const clear = issuedCallOf(found)?.args.clear;
   const described = tool === undefined ? {} : { description: tool.tool.description };
+  if (question.isResult === true) return { ...head, ...(await shownResult(seams, found, tool)), ...described };
   const transformed = found.entries.findLast((entry) => entry.kind === "call-intercepted" && entry.args !== undefined && entry.seq === issuedCallOf(found)?.seq);
   // What the host's own stage made of the arguments is kept as its summary only.
   if (transformed?.kind === "call-intercepted") return { ...head, isIntact: transformed.args?.digest === question.argsDigest, ...described };
@@ -54,4 +57,17 @@ export async function shownApproval({ redactor, viewFor }: ShownApprovalSeams, f
   const marks = inputMarks(tool);
   const origins = lineageOf(run, found.entries).calls.find(({ callId }) => callId === question.callId)?.args;
   return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, marks), ...(origins === undefined ? {} : { origins }), ...described };
+}
+
+/** The call and what it gave, from the record. */
+async function shownResult({ redactor }: ShownApprovalSeams, found: FoundQuestion, tool: CatalogTool | undefined): Promise<Pick<ShownApproval, "isIntact" | "args" | "result">> {
+  const issued = issuedCallOf(found);
+  const held = found.entries.find((entry) => entry.kind === "result-held" && entry.seq === issued?.seq);
+  const [args, result] = [issued?.args.clear, held?.kind === "result-held" ? held.result.clear : undefined];
+  // Erased: what was asked about cannot be shown any more, and nothing says that it was changed.
+  if (args === undefined || result === undefined) return { isIntact: true };
+  const isIntact = digestOf([digestOfWire(args), digestOfWire(result)]) === found.question.argsDigest;
+  if (tool === undefined) return { isIntact };
+  const parsed = await tool.validateInput(decodeValue(args));
+  return { isIntact, args: redactor.whole(parsed.kind === "ok" ? parsed.value : decodeValue(args), inputMarks(tool)), result: redactor.whole(decodeValue(result), outputMarks(tool)) };
 }

@@ -15,6 +15,7 @@ export function waitText(runId: string, wait: RunWait): string {
   switch (wait.kind) {
     case "approval":
       if (wait.question.isReview === true) return `a person to review the program (${wait.question.reason}): callgate approvals approve ${wait.question.approvalId}, or deny`;
+      if (wait.question.isResult === true) return `a person to hand on what ${wait.question.tool} answered (call ${wait.seq}; it has taken place): callgate approvals approve ${wait.question.approvalId}, or deny`;
       return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals approve ${wait.question.approvalId}, or deny`;
     case "timer":
       return `${timeText(wait.untilMs)} (call ${wait.seq})`;

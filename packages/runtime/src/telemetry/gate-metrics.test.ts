@@ -135,6 +135,7 @@ test("names and labels are as they were", () => {
     "callgate_validation_failures_total{source,tool,side}",
     "callgate_unknown_effects_total{source,tool}",
     "callgate_approvals_asked_total{source,tool}",
+    "callgate_grants_used_total{source,tool}",
     "callgate_approvals_answered_total{answer}",
     "callgate_approvals_waiting{}",
     "callgate_approvals_oldest_seconds{}",

@@ -99,6 +99,7 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     { kind: "call-decided", atMs: 3, seq: 0, decision: "allow", ruleId: "ask-writes", answeredBy: "carol" },
     ended(0, { artifacts: [artifact] }),
     withoutResult({ ...ended(1, { outcome: "failed", effectStatus: "none" }), error }),
+    { kind: "result-held", atMs: 4, seq: 1, effectStatus: "done", attempts: 1, result: recorded({ rows: "held-back" }), artifacts: [artifact] },
     { kind: "call-late", atMs: 4, seq: 1, effectStatus: "done", result: recorded([new Date(0), 10n, undefined, new Map([[1, new Uint8Array([1, 2])]])]) },
     { kind: "call-late", atMs: 4, seq: 1, effectStatus: "none", error },
     { ...ended(2), result: unclear(recorded("large")), reread: true },
@@ -131,6 +132,7 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "call-issued":
     case "call-edited":
       return { ...entry, args: unclear(entry.args) };
+    case "result-held":
     case "call-ended":
     case "call-late":
       return entry.result === undefined ? entry : { ...entry, result: unclear(entry.result) };

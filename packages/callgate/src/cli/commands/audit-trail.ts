@@ -98,6 +98,7 @@ function renderRow(row: AuditRow): string {
     ["outcome", `${row.outcome}${row.error === undefined ? "" : ` ${row.error.code}: ${row.error.message}`}`],
     ["effect", `${row.effectStatus}${settled === undefined ? "" : ` (${settled.how}${settled.by === undefined ? "" : ` by ${settled.by}`})`}`],
     ["result", row.result === undefined ? undefined : `${json(row.result.summary)}  ${row.result.digest}`],
+    ["handed on", row.release === undefined ? undefined : `${row.release.released ? "yes" : "no"}, by ${row.release.by} (rule ${row.release.ruleId})`],
     ["took", row.durationMs === undefined ? undefined : `${duration(row.durationMs)}, ${counted(row.attempts ?? 0, "attempt")}`],
     ["answered by", row.answeredBy ?? (row.cached === true ? "the cache" : undefined)],
     ["undoes", row.undoes],

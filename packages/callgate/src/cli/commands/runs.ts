@@ -145,6 +145,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
       return [`${at} network ${connectionLine(entry.connection)}`];
     case "result":
       return [`${at} result://${run.runId}/${entry.number} ${entry.label} ${json(entry.value.summary)}`];
+    case "result-held":
+      return [`${at} ${names(entry.seq)} took place; its result waits: ${json(entry.result.summary)}`];
     case "approval-asked":
       return [`${at} ${names(entry.seq)} waits for an answer to ${entry.question.approvalId}: ${visible(entry.question.reason)}`];
     case "call-resolved":

@@ -1,0 +1,17 @@
+import { localPrincipal } from "@callgate/contract";
+import type { ApprovalQuestion } from "@callgate/contract";
+import { expect, test } from "vitest";
+import { questionMessage } from "./question-message.ts";
+
+const question: ApprovalQuestion = {
+  approvalId: "apr_1", principal: localPrincipal, runId: "r1", callId: "r1.0", tool: "crm.export", definitionDigest: "sha256:00", argsDigest: "sha256:00",
+  argsSummary: { arguments: { from: 1 }, result: { rows: 3 } }, effect: "write", policyVersion: "1", ruleId: "look", reason: "It asks", expiresAtMs: 0, isResult: true,
+};
+
+test("a question about a result does not pass for one about a call: it says what has happened, and what the answer does", () => {
+  for (const shown of [undefined, { question, askedAtMs: 0, state: "open" as const, isIntact: true, args: { from: 1 }, result: { rows: 3 } }]) {
+    const message = questionMessage(question, shown);
+    for (const part of ["crm.export was called.", "approving hands it on, denying withholds it", "What the call did stays done", '│     "from": 1', '│     "rows": 3']) expect(message).toContain(part);
+    expect(message).not.toContain("asks to run");
+  }
+});
