@@ -112,6 +112,15 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       return { store, open };
     }
 
+    test("blobs: does not give out bytes that were changed", async () => {
+      const { store, open } = await fresh();
+      await open();
+      const digest = await store.blobs.put("acme", Buffer.from("true"));
+      expect(await store.blobs.get("acme", digest)).toEqual(new Uint8Array(Buffer.from("true")));
+      await store.edit("update blobs set bytes = 'fake'");
+      await expect(store.blobs.get("acme", digest)).rejects.toMatchObject({ code: "JOURNAL_CORRUPT" });
+    });
+
     test("of several processes that make the schema at once none fails, and it is made once", async () => {
       const { open, store } = await fresh();
       const journals = await Promise.all(Array.from({ length: 6 }, () => open()));

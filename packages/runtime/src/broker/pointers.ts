@@ -15,11 +15,7 @@ export function inputMarks(tool: BrokerTool): readonly SensitiveMark[] {
   return marks(tool, "input");
 }
 
-/** Where its output is sensitive. */
-export function outputPointers(tool: BrokerTool): readonly string[] {
-  return pointers(tool, "output");
-}
-
+/** The same of its output. */
 export function outputMarks(tool: BrokerTool): readonly SensitiveMark[] {
   return marks(tool, "output");
 }

@@ -4,6 +4,7 @@ import { isSame, noStamp, stampText } from "./audit-stamps.ts";
 import type { AuditStamps, Stamp } from "./audit-stamps.ts";
 import { bytesColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
+import { isLedgerEvent } from "./ledger-event-shape.ts";
 import type { RecordRows } from "./record-rows.ts";
 import type { Report } from "./verify-report.ts";
 import { createGrantBook } from "./grant-book.ts";
@@ -207,11 +208,11 @@ function concludeLane(lane: Lane, { cuts }: Told, { stamps, report }: BookSeams)
   if (!isSame(lane.tail, stamps.tail(lane.stamp)) && stamps.isOurs(lane.stamp)) report.add({ fault: "ledger-missing", lane: lane.lane, position: lane.position + 1, message: `The ledger${laneText(lane.lane)} does not end with line ${lane.position}: lines after it are gone` });
 }
 
-/** The events of a line; undefined when it does not hold any. */
+/** The events of a line, without what is none any more; undefined when it does not hold any. */
 export function eventsOf(row: Row): readonly LedgerEvent[] | undefined {
   try {
     const events: unknown = JSON.parse(textColumn(row, "body"));
-    return Array.isArray(events) ? (events as LedgerEvent[]) : undefined;
+    return Array.isArray(events) ? events.filter(isLedgerEvent) : undefined;
   } catch (error) {
     if (CallgateError.is(error)) throw error;
     return undefined;

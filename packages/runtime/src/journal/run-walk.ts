@@ -28,7 +28,7 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
   const from = Number(run["chained_from"]);
   const isErased = !(run["wrapped"] instanceof Uint8Array);
   const stampsAt = new Map<number, string>();
-  const calls: CallCount = { all: 0, seqs: new Set<number>(), at: [] };
+  const calls: CallCount = { all: 0, seqs: new Set<number>(), at: [], isKnown: true };
   let previous: Stamp = stamps.origin(originOf(run, from));
   let [next, entries] = [from, 0];
 
@@ -72,7 +72,7 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
       else if (!isSame(last, previous)) found("entry-changed", `its last entry is not the one that was written last`, next - 1);
       const seal = stamps.seal({ runId, from, next: told, last, programDigest: optionalText(run, "program_digest") ?? null, end });
       if (!isSame(run["seal"], seal)) found("run-changed", "how it stands or ended was changed, or an older state was put in its place");
-      else if (from === 0) checkCalls(run, callsUpTo(book?.ended?.entries, calls), found);
+      else if (from === 0 && calls.isKnown) checkCalls(run, callsUpTo(book?.ended?.entries, calls), found);
       if (book === undefined) return;
       if (book.from !== undefined && book.from !== from) found("run-changed", `its record begins with entry ${from}, not with ${book.from}`);
       if (end !== null && book.ended === undefined) found("run-changed", "it has an end that the ledger does not know");
@@ -86,13 +86,17 @@ export function createRunWalk(run: Row, { stamps, report }: { readonly stamps: A
 
 interface CallCount {
   all: number;
+  /** False once a row could not be read: what it held nobody knows. */
+  isKnown: boolean;
   readonly seqs: Set<number>;
   /** How many there were by so many entries. */
   readonly at: { readonly entries: number; readonly all: number; readonly seqs: number }[];
 }
 
 function countCalls(row: Row, entries: number, calls: CallCount): void {
-  for (const body of bodiesOf(row)) {
+  const bodies = readableBodies(row);
+  if (bodies === undefined) calls.isKnown = false;
+  for (const body of bodies ?? []) {
     if (body.kind !== "call-issued") continue;
     calls.all += 1;
     calls.seqs.add(body.seq);
@@ -103,6 +107,16 @@ function countCalls(row: Row, entries: number, calls: CallCount): void {
 /** What is undone after the end of a run is none of the calls it is listed with. */
 function callsUpTo(end: number | undefined, { at }: CallCount): Pick<CallCount["at"][number], "all" | "seqs"> {
   return at.findLast(({ entries }) => entries <= (end ?? Number.POSITIVE_INFINITY)) ?? { all: 0, seqs: 0 };
+}
+
+/** Undefined where somebody changed the text so that it is no JSON any more; its stamp tells. */
+function readableBodies(row: Row): ReturnType<typeof bodiesOf> | undefined {
+  try {
+    return bodiesOf(row);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** The number is kept beside the record, for lists. */

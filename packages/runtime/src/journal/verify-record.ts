@@ -162,13 +162,22 @@ async function judge(verification: Verification): Promise<void> {
 async function judgeGrants({ rows, book, report, nowMs, breathe }: Verification): Promise<void> {
   let problems: readonly string[] = [];
   for (let look = 0; look < LOOKS; look += 1) {
-    const kept = { grants: await rows.grants(), uses: await rows.grantUses() };
-    await book.read();
-    problems = book.grantProblems(kept, nowMs);
+    problems = await grantProblems(rows, book, nowMs);
     if (problems.length === 0) return;
     await breathe();
   }
   for (const message of problems) report.add({ fault: "grant-changed", message });
+}
+
+async function grantProblems(rows: RecordRows, book: LedgerBook, nowMs: number): Promise<readonly string[]> {
+  try {
+    const kept = { grants: await rows.grants(), uses: await rows.grantUses() };
+    await book.read();
+    return book.grantProblems(kept, nowMs);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return ["A standing grant cannot be read any more: it was changed outside of Callgate"];
+  }
 }
 
 async function lookAt(verification: Verification, runId: string): Promise<Report> {

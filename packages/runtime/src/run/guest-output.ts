@@ -90,10 +90,15 @@ interface Printer {
 }
 
 /** Console output up to `consoleBytes`; what is beyond is counted. */
-function createPrinter({ seams, limits, log, runId, principal }: RunScope, before: ResumePoint["said"], onOutput: OutputOptions["onOutput"]): Printer {
+function createPrinter({ seams, limits, log, runId, principal, sensitive }: RunScope, before: ResumePoint["said"], onOutput: OutputOptions["onOutput"]): Printer {
   const entries: GuestConsoleEntry[] = [];
   let bytesKept = 0;
   let droppedBytes = 0;
+
+  /** Without what tools of the run called sensitive. */
+  function forEvents(text: string): string {
+    return seams.redactor.text([...sensitive].sort((a, b) => b.length - a.length).reduce((left, value) => left.replaceAll(value, "[sensitive]"), text));
+  }
 
   function drop(bytes: number): void {
     droppedBytes += bytes;
@@ -122,7 +127,7 @@ function createPrinter({ seams, limits, log, runId, principal }: RunScope, befor
       const atMs = seams.clock.now();
       log.add({ kind: "console", atMs, entries: fresh, droppedBytes: 0 });
       // The record of it is sealed; who hears events may write them anywhere.
-      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh.map((entry) => ({ ...entry, text: seams.redactor.text(entry.text) })) });
+      seams.emit({ kind: "run-printed", atMs, runId, principal, entries: fresh.map((entry) => ({ ...entry, text: forEvents(entry.text) })) });
       onOutput?.(fresh);
     },
     drop,

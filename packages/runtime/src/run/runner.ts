@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { CheckReport, Clock, GuestJob, PolicyDecision, ProgramLanguage, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
+import type { CheckReport, Clock, Diagnostic, GuestJob, PolicyDecision, ProgramLanguage, Redactor, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import { keepingApprover } from "../approval/approvers.ts";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
@@ -232,7 +232,13 @@ function noteCheck(scope: RunScope, report: CheckReport, review: ReviewEnd): voi
   log.add({ kind: "checked", atMs, ok, diagnostics, repairs, durationMs, ...executed, ...reviewed });
   // Whoever takes the run over needs it, however early that is.
   if (ok) log.flush();
-  seams.emit({ kind: "run-checked", atMs, runId, principal, ok, diagnostics, durationMs });
+  // A diagnostic quotes the program; the record of it is sealed.
+  seams.emit({ kind: "run-checked", atMs, runId, principal, ok, diagnostics: diagnostics.map((found) => cleanDiagnostic(found, seams.redactor)), durationMs });
+}
+
+function cleanDiagnostic(found: Diagnostic, redactor: Redactor): Diagnostic {
+  const text = (quoting: string): string => redactor.text(quoting);
+  return { ...found, message: text(found.message), ...(found.excerpt === undefined ? {} : { excerpt: text(found.excerpt) }), ...(found.suggestions === undefined ? {} : { suggestions: found.suggestions.map(text) }) };
 }
 
 function jobOf(scope: RunScope, request: RunRequest, code: string): GuestJob {

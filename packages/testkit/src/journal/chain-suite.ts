@@ -82,6 +82,7 @@ export function chainSuite({ setUp, openAgain }: Opening): void {
 
     const edits: readonly (readonly [title: string, edit: (store: JournalStore) => Promise<void>, finding: Partial<AuditFinding>])[] = [
       ["an entry that was changed", (store) => store.edit(`update entries set body = replace(body, '"done"', '"none"') where ${store.rowAt("r1", 3)}`), { fault: "entry-changed", runId: "r1", position: 3 }],
+      ["an entry that is no JSON any more", (store) => store.edit(`update entries set body = substr(body, 2) where ${store.rowAt("r1", 2)}`), { fault: "entry-changed", runId: "r1", position: 2 }],
       ["the time of an entry", (store) => store.edit(`update entries set at_ms = at_ms + 1 where ${store.rowAt("r2", 2)}`), { fault: "entry-changed", runId: "r2", position: 2 }],
       ["a sealed value that was changed", (store) => store.edit(`update entries set sealed = (select sealed from entries where ${store.rowAt("r2", 0)}) where ${store.rowAt("r1", 2)}`), { fault: "entry-changed", runId: "r1", position: 2 }],
       ["a sealed value that was taken away", (store) => store.edit(`update entries set sealed = null where ${store.rowAt("r1", 4)}`), { fault: "entry-changed", runId: "r1", position: 4 }],

@@ -39,16 +39,23 @@ const tokens = new RegExp(`(?<![A-Za-z0-9_])(?:${tokenShapes.map(({ source }) =>
 /** To its end, or to that of the text: a text that was cut must not show the rest of it. */
 const privateKey = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S])*(?:-----END [A-Z0-9 ]{0,40}-----)?/g;
 
+/** Quotes, also as they stand in JSON inside of JSON. */
+const quote = String.raw`(?:\\{0,3}["'])`;
+
+/** From a name of a secret to its value: as in headers, in `a=b`, in JSON and in what a program prints of an object. */
+const gives = String.raw`${quote}?\s{0,4}[:=]\s{0,4}${quote}?`;
+const assigns = String.raw`(?:=${quote}?|${quote}\s{0,4}:\s{0,4}${quote}?|\s{0,4}:\s{0,4}${quote})`;
+
 /** In these the first group is the secret. */
 const assigned: readonly RegExp[] = [
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'?#]{0,128}:([^\s/@"']{1,256})@/gdi,
   // A word of prose has neither a digit nor a sign nor a capital inside.
   /\b(?:[Bb]earer|BEARER|[Bb]asic|BASIC|[Tt]oken)\s{1,4}["']?((?=[A-Za-z]{0,256}(?:[\d._~+/=-]|[a-z][A-Z]))[A-Za-z0-9._~+/=-]{8,8192})/gd,
-  /authorization["']?\s*[:=]\s*["']?([^\s"',;]{8,8192})(?=["'\r\n]|$)/gdi,
-  /(?:cookie|cookie2)["']?\s*[:=]\s*["']?([^\s=;"']{1,128}=[^\r\n"']{1,4096})/gdi,
-  /x-(?:api-key|auth-token|amz-security-token)["']?\s*[:=]\s*["']?([^\s"',;]{8,4096})/gdi,
-  /(?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|account[_-]?key|(?:access|refresh|auth|id|session)[_-]?token|private[_-]?key|;\s{0,2}pwd)(?:=|["']\s{0,4}:\s{0,4})["']?([^\s"'&;,]{4,4096})/gdi,
-  /[&?](?:token|sig|signature|x-amz-signature|x-amz-security-token)=([^&\s"'#]{8,4096})/gdi,
+  new RegExp(String.raw`authorization${gives}([^\s"'\\,;]{8,8192})(?=["'\\\r\n]|$)`, "gdi"),
+  new RegExp(String.raw`(?:cookie|cookie2)${gives}([^\s=;"'\\]{1,128}=[^\r\n"'\\]{1,4096})`, "gdi"),
+  new RegExp(String.raw`x-(?:api-key|auth-token|amz-security-token)${gives}([^\s"'\\,;]{8,4096})`, "gdi"),
+  new RegExp(String.raw`(?:passw(?:or)?d|passphrase|secret|api[_-]?key|access[_-]?key|account[_-]?key|(?:access|refresh|auth|id|session)[_-]?token|private[_-]?key|;\s{0,2}pwd)${assigns}([^\s"'\\&;,]{4,4096})`, "gdi"),
+  /[&?](?:token|sig|signature|x-amz-signature|x-amz-security-token)=([^&\s"'\\#]{8,4096})/gdi,
 ];
 
 /** Names under which nothing but a secret stands, without case and separators. */
