@@ -3,6 +3,7 @@ import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
 import { configuredSecrets } from "./configured-secrets.ts";
+import { isTraced } from "@callgate/runtime/telemetry";
 import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
@@ -102,6 +103,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
+    ...(isTraced() ? { tracing: (await import("@callgate/runtime/tracing")).createOtelTracing() } : {}),
     ...(secretsOf === undefined ? {} : { secrets: secretsOf.vault }),
     ...(answers === undefined ? {} : { answers }),
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],

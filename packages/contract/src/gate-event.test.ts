@@ -12,13 +12,13 @@ const gate = ["kind", "atMs"] as const;
  * types hold both sides: a field that is not listed, and one that is listed and not there, does not compile.
  */
 const pinned = {
-  "run-started": [...run, "runKind"],
+  "run-started": [...run, "runKind", "trace"],
   "run-checked": [...run, "ok", "diagnostics", "durationMs"],
   "run-progressed": [...run, "message", "fraction"],
   "run-printed": [...run, "entries"],
   "run-connected": [...run, "connection"],
   "run-suspended": [...run, "waits"],
-  "run-resumed": [...run, "epoch", "reason", "changes"],
+  "run-resumed": [...run, "epoch", "reason", "changes", "trace"],
   "run-fenced": [...run, "epoch"],
   "run-ended": [...run, "status", "durationMs"],
   "call-requested": [...call, "effect", "args"],

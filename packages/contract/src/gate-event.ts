@@ -12,6 +12,7 @@ import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Principal } from "./principal.ts";
 import type { SourceState } from "./source.ts";
 import type { Effect } from "./tool-spec.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 interface RunScoped {
   readonly atMs: number;
@@ -29,13 +30,13 @@ interface CallScoped extends RunScoped {
  * clear. docs/reference/events.md is printed from this file.
  */
 export type GateEvent =
-  | (RunScoped & { readonly kind: "run-started"; readonly runKind: RunKind })
+  | (RunScoped & { readonly kind: "run-started"; readonly runKind: RunKind; readonly trace?: TraceContext })
   | (RunScoped & { readonly kind: "run-checked"; readonly ok: boolean; readonly diagnostics: readonly Diagnostic[]; readonly durationMs: number })
   | (RunScoped & { readonly kind: "run-progressed"; readonly message: string; readonly fraction?: number })
   | (RunScoped & { readonly kind: "run-printed"; readonly entries: readonly GuestConsoleEntry[] })
   | (RunScoped & { readonly kind: "run-connected"; readonly connection: GuestConnection })
   | (RunScoped & { readonly kind: "run-suspended"; readonly waits: readonly RunWait[] })
-  | (RunScoped & { readonly kind: "run-resumed"; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[] })
+  | (RunScoped & { readonly kind: "run-resumed"; readonly epoch: number; readonly reason: "due" | "taken_over"; readonly changes: readonly string[]; readonly trace?: TraceContext })
   | (RunScoped & { readonly kind: "run-fenced"; readonly epoch: number })
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })

@@ -148,6 +148,8 @@ export type {
 } from "./policy.ts";
 export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
 export type { SecretVault } from "./secret-vault.ts";
+export type { TraceContext } from "./trace-context.ts";
+export type { Tracing } from "./tracing.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
 export { detectorNames } from "./redactor.ts";

@@ -16,6 +16,7 @@ import type { RecordedValue } from "./recorded-value.ts";
 import type { ProgramLanguage, SessionBlock } from "./sandbox-driver.ts";
 import type { TaintMark, TaintScope } from "./taint.ts";
 import type { Effect, Label } from "./tool-spec.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 /** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
 export type RunKind = "program" | "call" | "replay";
@@ -48,6 +49,8 @@ export interface RunStart {
   readonly onFailure?: OnFailure;
   /** Whose context what it returns goes into: labels gather there beyond the run. */
   readonly conversation?: string;
+  /** Where whoever asked for it stood in a trace. */
+  readonly trace?: TraceContext;
   /** What it asks waits for an answer through the journal, whoever its gate would ask. */
   readonly questions?: "keep";
   /** The session whose block it is. It can never go on elsewhere: its state was in one process. */

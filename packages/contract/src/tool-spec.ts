@@ -3,6 +3,7 @@ import type { CallCost } from "./budgets.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
 import type { DetectorSwitches } from "./redactor.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 /** What calling a tool may do to the world. Unknown counts as `write`. */
 export type Effect = "read" | "write" | "destructive";
@@ -102,6 +103,8 @@ export interface ToolContext {
   /** Stable over retries, resumes and resubmission of the same task (DESIGN P6). Hand it to the service behind the tool. */
   readonly idempotencyKey: string;
   readonly log: ToolLogger;
+  /** Where the call stands in a trace, to be sent along with what it asks of others. Absent: nobody traces it. */
+  readonly trace?: TraceContext | undefined;
   /** Reports progress. `fraction` is 0 to 1 when known. */
   progress(message: string, fraction?: number): void;
   /**

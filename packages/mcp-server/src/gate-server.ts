@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Gate, Principal } from "@callgate/contract";
 import { CallgateError } from "@callgate/contract";
+import { isTraced } from "@callgate/runtime/telemetry";
 import type { CallToolResult, InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { toCallToolResult } from "./answer.ts";
@@ -64,11 +65,15 @@ export function createGateServer(options: GateServerOptions): Server {
     const { name } = request.params;
     const principal = principalOf(context);
     if (!isGateTool(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(gate, name, principal));
+    return await traced({ method: "tools/call", target: name, meta: context.mcpReq._meta }, async () => await serve(name, { args: request.params.arguments, context, principal }));
+  });
+
+  async function serve(name: GateToolName, { args, context, principal }: { readonly args: unknown; readonly context: ServerContext; readonly principal: Principal }): Promise<CallToolResult | InputRequiredResult> {
     const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
     try {
       const gateRequest: GateRequest = { gate, principal, conversation: options.conversation, canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal: context.mcpReq.signal };
       const asked = context.mcpReq.requestState<AskedState>();
-      const answer = asked === undefined ? await answerCall(name, request.params.arguments, gateRequest) : await goOn(asked, { name, context, request: gateRequest });
+      const answer = asked === undefined ? await answerCall(name, args, gateRequest) : await goOn(asked, { name, context, request: gateRequest });
       if (answer.asks !== undefined) return await askClient({ gate, principal, codec: options.codec }, { ...answer.asks, tool: name }, context);
       return toCallToolResult(answer, clientProfile(server, context).form);
     } catch (error) {
@@ -77,7 +82,8 @@ export function createGateServer(options: GateServerOptions): Server {
     } finally {
       progress.stop();
     }
-  });
+  }
+
   server.setRequestHandler("resources/list", async (_request, { mcpReq }) => ({ resources: [...(await passThrough.resources(mcpReq.signal))] }));
   server.setRequestHandler("resources/templates/list", async (_request, { mcpReq }) => ({ resourceTemplates: [...(await passThrough.templates(mcpReq.signal))] }));
   server.setRequestHandler("resources/read", async (request, context) => {
@@ -97,6 +103,13 @@ export function createGateServer(options: GateServerOptions): Server {
     return { messages: [...messages] };
   });
   return server;
+}
+
+/** A span of its own for each request, where the host has an SDK for that. */
+async function traced<Result>(request: { readonly method: string; readonly target: string; readonly meta: unknown }, work: () => Promise<Result>): Promise<Result> {
+  if (!isTraced()) return await work();
+  const { serveTraced } = await import("@callgate/runtime/tracing");
+  return await serveTraced(request, work);
 }
 
 async function answerCall<Name extends GateToolName>(name: Name, args: unknown, request: GateRequest): Promise<Answer> {

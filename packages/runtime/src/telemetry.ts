@@ -2,4 +2,5 @@
 
 export { createGateMetrics } from "./telemetry/gate-metrics.ts";
 export type { GateMetrics, GateMetricsOptions } from "./telemetry/gate-metrics.ts";
+export { isTraced } from "./telemetry/is-traced.ts";
 export type { MetricFamily } from "./telemetry/metric-registry.ts";

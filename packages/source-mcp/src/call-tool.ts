@@ -29,7 +29,7 @@ export async function callTool(request: CallToolRequest): Promise<unknown> {
   const body = await connection
     .request(
       "tools/call",
-      { name, arguments: request.args ?? {}, _meta: { "callgate/idempotencyKey": context.idempotencyKey } },
+      { name, arguments: request.args ?? {}, _meta: { "callgate/idempotencyKey": context.idempotencyKey, ...context.trace } },
       { signal: context.signal, onProgress: progressTo(context) },
     )
     .catch((error: unknown) => {

@@ -25,6 +25,7 @@ import type {
   SharedAnswers,
   Source,
   Tool,
+  Tracing,
   UnavailableNamespace,
   WireValue, SecretVault,
 } from "@callgate/contract";
@@ -87,6 +88,8 @@ export interface BrokerSeams {
   readonly limits?: CallLimits | undefined;
   /** What other processes were answered. Default: nothing. */
   readonly answers?: SharedAnswers | undefined;
+  /** Makes spans of calls. Default: none. */
+  readonly tracing?: Tracing | undefined;
   /** What programs can pass and not read. Default: nothing. */
   readonly secrets?: SecretVault | undefined;
   /** The host's own stages. Default: none. */

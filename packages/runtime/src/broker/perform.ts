@@ -109,8 +109,9 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
 
 /** The tool's code: to do it or, for a call that undoes another, to undo it. */
 function reach(call: ReadyCall, context: ToolContext): Promise<unknown> {
-  const { tool, request } = call;
-  return request.undo === undefined ? tool.source.call(tool.tool.name, takeArguments(call), context) : undo(call, request.undo.output, context);
+  const { seams, tool, request } = call;
+  const code = (): Promise<unknown> => (request.undo === undefined ? tool.source.call(tool.tool.name, takeArguments(call), context) : undo(call, request.undo.output, context));
+  return seams.tracing === undefined ? code() : seams.tracing.within(request.callId, code);
 }
 
 async function undo(call: ReadyCall, output: unknown, context: ToolContext): Promise<undefined> {

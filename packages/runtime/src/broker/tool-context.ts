@@ -31,6 +31,9 @@ export function createToolContext(call: ReadyCall, { inner, store }: ContextInit
     get idempotencyKey() {
       return call.key.value;
     },
+    get trace() {
+      return seams.tracing?.contextOf(request.callId);
+    },
     get log() {
       log ??= createLogger(call);
       return log;

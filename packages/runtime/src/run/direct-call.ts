@@ -70,9 +70,10 @@ function openCall(seams: RunSeams, { view, principal, lane, limits, taskId, conv
   const runId = newRunId(startedAtMs, seams.random);
   const lease = firstLease(runId);
   const log = createRunLog(seams, lease, { degraded: (message) => seams.emit({ kind: "journal-degraded", atMs: seams.clock.now(), message: seams.redactor.text(message) }) });
-  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), ...(conversation === undefined ? {} : { conversation }), budgetTokens };
+  const trace = seams.tracing?.current();
+  const start: RunStart = { runId, kind: "call", principal, startedAtMs, lane, language: undefined, programText: undefined, programDigest: undefined, seed: "", limits, driver: undefined, interfaces: {}, policyVersion: seams.policy.version, ...(taskId === undefined ? {} : { taskId }), ...(conversation === undefined ? {} : { conversation }), ...(trace === undefined ? {} : { trace }), budgetTokens };
   log.begin(start);
-  seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call" });
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId, principal, runKind: "call", ...(trace === undefined ? {} : { trace }) });
   return { seams, view, runId, lease, startedAtMs, principal, lane, taskId, limits, ...(questions === "refuse" ? { approver: denyingApprover() } : {}), taint: seams.taints.of(principal.tenant, taintScopes(start), true), log, notices: createNotices(), sensitive: new Set(), signals: { heard: () => undefined }, fence: createFence() };
 }
 

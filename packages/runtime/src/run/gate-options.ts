@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SecretVault, SharedAnswers } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SecretVault, SharedAnswers, Tracing } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -50,6 +50,8 @@ export interface GateOptions {
   readonly redactor: Redactor;
   /** Rate limits and what else holds calls (docs/guide/limits.md). The gate closes its store. Default: none. */
   readonly callLimits?: CallLimitOptions;
+  /** Makes spans of what the gate does (docs/guide/monitoring.md). Default: none. */
+  readonly tracing?: Tracing;
   /** What programs can pass to tools and not read (docs/guide/secrets.md). Default: nothing. */
   readonly secrets?: SecretVault;
   /** The host's own stages in the way of every call, in their order (docs/guide/interceptors.md). Default: none. */

@@ -93,6 +93,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   budgetOf(defaults.budgetTokens, defaults);
   const observers = new Map<string, (event: GateEvent) => void>();
   const emit = (event: GateEvent): void => {
+    options.tracing?.hear(event);
     if ("runId" in event) observers.get(event.runId)?.(event);
     hub.emit(event);
   };
@@ -100,9 +101,9 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const rules = options.approvals ?? {};
   const reviews = createApprovals({ approver, clock, rules, newId: (prefix) => newId(prefix, random) });
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
-  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, tracing: options.tracing, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
-    broker, reviews, journal, taints: createTaintKeeper(journal), journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
+    broker, reviews, journal, taints: createTaintKeeper(journal), tracing: options.tracing, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),
     observe(runId, observer) {
       observers.set(runId, observer);

@@ -193,9 +193,9 @@ function resumedNow({ lease: { epoch }, reason }: OpenClaim, atMs: number, chang
 
 function tellResumed({ log, seams, runId, principal, lease, notices }: RunScope, claimed: OpenClaim, changes: readonly string[]): void {
   const atMs = seams.clock.now();
-  const { reason } = claimed;
+  const { reason, run: { trace } } = claimed;
   log.add(resumedNow(claimed, atMs, changes));
   log.flush();
-  seams.emit({ kind: "run-resumed", atMs, runId, principal, epoch: lease.epoch, reason, changes });
+  seams.emit({ kind: "run-resumed", atMs, runId, principal, epoch: lease.epoch, reason, changes, ...(trace === undefined ? {} : { trace }) });
   if (changes.length > 0) notices.add(`Since the program was checked: ${changes.join("; ")}`);
 }

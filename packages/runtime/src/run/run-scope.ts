@@ -1,4 +1,4 @@
-import type { Approver, Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver } from "@callgate/contract";
+import type { Approver, Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver, Tracing } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
@@ -16,6 +16,7 @@ export interface RunSeams {
   readonly reviews: Approvals;
   readonly journal: Journal;
   readonly taints: TaintKeeper;
+  readonly tracing: Tracing | undefined;
   readonly journalHealth: JournalHealth;
   readonly blobs: Blobs;
   readonly policy: Policy;

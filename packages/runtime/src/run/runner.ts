@@ -187,6 +187,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
   const scope = newScope(seams, request);
   const { startedAtMs } = scope;
+  const trace = seams.tracing?.current();
   const start: RunStart = {
     runId: scope.runId,
     kind: "program",
@@ -206,10 +207,11 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     budgetTokens: request.budgetTokens,
     onFailure: request.onFailure,
     ...(request.questions === undefined ? {} : { questions: request.questions }),
+    ...(trace === undefined ? {} : { trace }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
-  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program" });
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program", ...(trace === undefined ? {} : { trace }) });
   return scope;
 }
 
