@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 
 /** Nodes of a container that go into its hash; what is beyond counts by number only. */
 const MAX_NODES = 2_000;
@@ -11,7 +12,7 @@ const MAX_TEXT_CHARS = 32 * 1024;
  * nothing without the key. Bounded: of texts over 64 KiB head, tail and length count, of containers the first 2,000
  * nodes and the sizes; such values differ under equal hashes only where they differ outside of that.
  */
-export function keyedHash(key: Uint8Array, value: unknown): string {
+export function keyedHash(key: KeyObject, value: unknown): string {
   const hmac = createHmac("sha256", key);
   let nodes = 0;
 

@@ -1,4 +1,4 @@
-import { hash as hashOf } from "node:crypto";
+import { createSecretKey, hash as hashOf } from "node:crypto";
 import { detectorNames } from "@callgate/contract";
 import type { DetectorSwitches, Digest, JsonValue, Redactor, SensitiveMark, WireValue } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
@@ -42,7 +42,8 @@ export function createRedactor({ secrets, key, detect = {} }: RedactorOptions): 
   const forms = [...new Set(secrets.flatMap((secret) => secretForms(secret)))].sort((a, b) => b.length - a.length);
   const pattern = forms.length === 0 ? noSecret : new RegExp(forms.map(escapePattern).join("|"), "g");
   const output = (value: string): string => (forms.length === 0 ? value : value.replaceAll(pattern, "[secret]"));
-  const hash = (value: unknown): string => keyedHash(key, value);
+  const hashKey = createSecretKey(key);
+  const hash = (value: unknown): string => keyedHash(hashKey, value);
   const usual: DetectorSwitches = { ...allDetectors, ...detect };
   const forPerson: DetectorSwitches = { secret: usual.secret };
   const hideIn = (value: string, switches: DetectorSwitches): string => hideDetected(output(value), switches, hash);
