@@ -5,7 +5,7 @@ export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.t
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
 export { waitedMs } from "./run/waited-time.ts";
-export { waitText } from "./run/waits-text.ts";
+export { waitSubject, waitText } from "./run/waits-text.ts";
 export { replaceControls } from "./lib/replace-controls.ts";
 export { visible } from "./lib/visible.ts";
 export { diagnosticText, errorText, runReport } from "./result/report.ts";

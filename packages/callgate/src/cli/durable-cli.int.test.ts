@@ -57,7 +57,7 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   const [{ runId = "" } = {}] = JSON.parse(callgate("--json", "runs", "ls").stdout) as readonly { readonly runId?: string }[];
 
   const worker = start("worker");
-  await shown(runId, /suspended; waits for a person to say whether shop\.pay took effect \(call 1\): callgate runs resolve/);
+  await shown(runId, /suspended; waits for a person to say whether shop\.pay took effect \(call 1\)\n[^]*waits for .*: callgate runs resolve run_/);
   expect(callgate("runs", "resolve", `${runId}.1`)).toMatchObject({ status: 2, stderr: expect.stringContaining("--happened or --did-not") as string });
   expect(callgate("runs", "resolve", `${runId}.1`, "--happened", "--output", '{"n":2}')).toMatchObject({ status: 0, stdout: `${runId}.1 is on record as done\n` });
   await shown(runId, /suspended; waits for the background job of shop\.build, until .* \(call 2\)/);

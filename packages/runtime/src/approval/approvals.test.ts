@@ -159,7 +159,7 @@ describe("denyingApprover", () => {
   const question = { ...operation, approvalId: "apr_1", expiresAtMs: 1 };
 
   test("says which rule would allow the call", async () => {
-    expect(await denyingApprover().ask(question, never)).toEqual({ kind: "unavailable", help: 'To allow it always, add the rule { "allow": "crm.pay" } to the configuration; to be asked, run it where a person can answer, or set "approvals": "keep" there: the question then outlives this process, the run waits, and callgate approvals answers it.' });
+    expect(await denyingApprover().ask(question, never)).toEqual({ kind: "unavailable", help: 'To allow it always, add the rule { "allow": "crm.pay" } to the configuration; to be asked, run it where a person can answer, or set "approvals": "keep" in the configuration: the question then outlives this process, the run waits, and callgate approvals answers it.' });
   });
 
   test("says what it was given to say", async () => {

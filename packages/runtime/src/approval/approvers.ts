@@ -9,7 +9,7 @@ export function denyingApprover(help: (question: ApprovalQuestion) => string = r
   return { ask: (question) => Promise.resolve({ kind: "unavailable", help: help(question) }) };
 }
 
-const toBeAsked = 'to be asked, run it where a person can answer, or set "approvals": "keep" there: the question then outlives this process, the run waits, and callgate approvals answers it.';
+const toBeAsked = 'to be asked, run it where a person can answer, or set "approvals": "keep" in the configuration: the question then outlives this process, the run waits, and callgate approvals answers it.';
 
 function ruleHelp({ tool, ruleId, isReview }: ApprovalQuestion): string {
   if (isReview === true) return `To run such programs without it, set "check": { "scan": { "${ruleId}": "note" } } in the configuration; ${toBeAsked}`;

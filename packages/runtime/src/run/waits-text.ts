@@ -12,19 +12,39 @@ export function waitsText(runId: string, waits: readonly RunWait[]): readonly st
 
 /** One wait: what for, of which call, and the command that brings it on. A call is named by its number; commands take it with its run. */
 export function waitText(runId: string, wait: RunWait): string {
+  const command = commandOf(runId, wait);
+  return `${waitSubject(wait)}${command === undefined ? "" : `: ${command}`}`;
+}
+
+/** What a wait is for, and of which call. */
+export function waitSubject(wait: RunWait): string {
   switch (wait.kind) {
     case "approval":
-      if (wait.question.isReview === true) return `a person to review the program (${wait.question.reason}): callgate approvals approve ${wait.question.approvalId}, or deny`;
-      if (wait.question.isResult === true) return `a person to hand on what ${wait.question.tool} answered (call ${wait.seq}; it has taken place): callgate approvals approve ${wait.question.approvalId}, or deny`;
-      return `a person to approve ${wait.question.tool} (call ${wait.seq}): callgate approvals approve ${wait.question.approvalId}, or deny`;
+      if (wait.question.isReview === true) return `a person to review the program (${wait.question.reason})`;
+      return `a person to approve ${wait.question.tool} (call ${wait.seq})`;
     case "timer":
       return `${timeText(wait.untilMs)} (call ${wait.seq})`;
     case "event":
-      return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq}): callgate runs signal ${runId} ${JSON.stringify(wait.name)} JSON`;
+      return `the event "${wait.name}"${wait.untilMs === undefined ? "" : `, until ${timeText(wait.untilMs)}`} (call ${wait.seq})`;
     case "job":
-      return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.seq}): callgate runs complete ${wait.callId} JSON, where its tool does not tell the end itself`;
+      return `the background job of ${wait.tool}, until ${timeText(wait.untilMs)} (call ${wait.seq})`;
     case "resolution":
-      return `a person to say whether ${wait.tool} took effect (call ${wait.seq}): callgate runs resolve ${wait.callId} --happened or --did-not`;
+      return `a person to say whether ${wait.tool} took effect (call ${wait.seq})`;
+  }
+}
+
+function commandOf(runId: string, wait: RunWait): string | undefined {
+  switch (wait.kind) {
+    case "approval":
+      return `callgate approvals approve ${wait.question.approvalId}, or deny`;
+    case "timer":
+      return undefined;
+    case "event":
+      return `callgate runs signal ${runId} ${JSON.stringify(wait.name)} JSON`;
+    case "job":
+      return `callgate runs complete ${wait.callId} JSON, where its tool does not tell the end itself`;
+    case "resolution":
+      return `callgate runs resolve ${wait.callId} --happened or --did-not`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { Gate, GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
-import { modelView, waitedMs, waitText } from "@callgate/runtime";
+import { modelView, waitedMs, waitSubject, waitText } from "@callgate/runtime";
 import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
@@ -97,6 +97,8 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");
   const names = callNames(entries);
   for (const entry of entries) lines.push(...renderEntry(entry, run, { terminal, names }));
+  // What can be done about it is said of now, not of every time it waited.
+  lines.push(...run.waits.map((wait) => `           waits for ${visible(waitText(run.runId, wait))}`));
   if (run.status !== "running") lines.push(...openCalls(entries, names).map((text) => `           ${text}`));
   return `${lines.join("\n")}\n`;
 }
@@ -130,7 +132,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
       if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
       return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`];
     case "call-ended":
-      return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined ? [] : [`           → ${json(entry.result.summary)}`])];
+      return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined || entry.result.summary === "[undefined]" ? [] : [`           → ${json(entry.result.summary)}`])];
     case "call-late":
       return [`${at} ${names(entry.seq)} a late answer settled the effect as ${entry.effectStatus}`];
     case "call-refused":
@@ -158,7 +160,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
     case "call-backgrounded":
       return [`${at} ${names(entry.seq)} its work goes on in the background`];
     case "suspended":
-      return suspendedLines(run, entry).map((text) => `${at} ${text}`);
+      return suspendedLines(entry).map((text) => `${at} ${text}`);
     case "cancelling":
       return [entry.status === undefined ? `${at} cancelled while it was suspended` : `${at} ended (${entry.status}); what it did is undone`];
     case "resumed":
@@ -169,10 +171,10 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
 }
 
 /** What a run waits for, and why it did not go on when somebody tried. */
-function suspendedLines({ runId }: RunRecord, { waits, reason }: Extract<JournalEntry, { readonly kind: "suspended" }>): readonly string[] {
+function suspendedLines({ waits, reason }: Extract<JournalEntry, { readonly kind: "suspended" }>): readonly string[] {
   return [
     ...(reason === undefined ? [] : [`did not go on: ${visible(reason)}`]),
-    ...(waits.length > 0 ? waits.map((wait) => `suspended; waits for ${visible(waitText(runId, wait))}`) : [reason === undefined ? "suspended; anybody may go on with it" : "suspended; it is looked at again by itself"]),
+    ...(waits.length > 0 ? waits.map((wait) => `suspended; waits for ${visible(waitSubject(wait))}`) : [reason === undefined ? "suspended; anybody may go on with it" : "suspended; it is looked at again by itself"]),
   ];
 }
 
