@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Gate } from "@callgate/contract";
-import { createUnsafeLocalLauncher } from "@callgate/sandbox-process";
+import { createBubblewrapLauncher, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createCallgate, createCodeExecutor, defineTool } from "./index.ts";
@@ -70,6 +70,47 @@ describe("files that a program names to the host", { timeout: 120_000 }, () => {
     // Two spellings of one letter are two names: neither leads to the other.
     expect(readdirSync(workDir).filter((name) => name !== "out").toSorted()).toEqual(["%2e%2e%2fx.py", "CON", "e\u0301.py", "\u00e9.py"].toSorted());
     expect(readFileSync("/etc/passwd", "utf8")).toBe(passwd);
+    return undefined;
+  });
+});
+
+describe("what a gate stands on", { timeout: 240_000 }, () => {
+  test("ag-010: a program that tries to write policy, keys and record, or to end the broker, reaches none of them; the attempt is on record", async (context) => {
+    const probe = await createBubblewrapLauncher().probe();
+    if (probe.kind !== "ready") return context.skip(`needs bubblewrap: ${probe.reason}`);
+    const home = join(folder, "guard");
+    const stateFolder = join(home, "state");
+    mkdirSync(join(home, "work"), { recursive: true });
+    // Programs run as another user where the gate is root's: they have to be able to come this far, and to write there.
+    for (const [path, mode] of [[folder, 0o755], [home, 0o755], [join(home, "work"), 0o777]] as const) chmodSync(path, mode);
+    const config = join(home, "callgate.jsonc");
+    writeFileSync(config, '{ "rules": [{ "deny": "bank.*" }] }\n');
+    const paid: unknown[] = [];
+    const pay = defineTool({ name: "pay", description: "Pays", effect: "write", input: z.any(), handler: (args: unknown) => paid.push(args) });
+    const options = { folder: home, stateFolder, tools: { bank: [pay] }, rules: [{ deny: "bank.*" }] };
+    // What would show the guard to programs is refused, however it is named.
+    for (const source of [stateFolder, home]) await expect(createCallgate({ ...options, sandbox: { launcher: "bubblewrap", mounts: [{ host: source, guest: "/data", mode: "rw" }] } })).rejects.toMatchObject({ code: "MOUNT_REFUSED" });
+    const gate = await createCallgate({ ...options, sandbox: { launcher: "bubblewrap", mounts: [{ host: join(home, "work"), guest: "/data", mode: "rw" }] }, check: { scan: { SH_: "note" } } });
+    const before = { config: readFileSync(config, "utf8"), key: readFileSync(join(stateFolder, "master.key")) };
+    const files = [config, ...["journal.db", "master.key", "approver.json", "trust.json"].map((name) => join(stateFolder, name)), "/data/../callgate.jsonc"];
+    const attempts = [
+      [...files.flatMap((file) => [`echo pwned > ${file}`, `rm -rf ${file}`, `ln -sf /data/x ${file}`]), "ln -s .. /data/up", "echo pwned > /data/up/callgate.jsonc", "echo tried > /data/mark"].join("\n"),
+      `kill -9 ${process.pid} $PPID`,
+      "kill -9 -1",
+      "export CALLGATE_PROFILE=admin; callgate approvals approve --all; callgate grants add 'bank.*' --for '*' --uses 9",
+    ];
+    const runs = [];
+    for (const attempt of attempts) runs.push(await gate.run(`${attempt}\ntrue`, { language: "shell" }));
+    expect({ config: readFileSync(config, "utf8"), key: readFileSync(join(stateFolder, "master.key")) }).toEqual(before);
+    expect(existsSync(join(stateFolder, "approver.json"))).toBe(false);
+    // They were made: what the program may write is written.
+    expect([readFileSync(join(home, "work", "mark"), "utf8"), runs.filter(({ status }) => status === "rejected")]).toEqual(["tried\n", []]);
+    // The broker lives, and decides as it did.
+    expect((await gate.call("bank.pay", {})).outcome).toMatchObject({ error: { code: "TOOL_NOT_FOUND" } });
+    expect([paid, await gate.grants.list()]).toEqual([[], []]);
+    for (const [index, { runId }] of runs.entries()) expect((await gate.runs.show(runId))?.run.programText).toContain(attempts[index]);
+    expect(await gate.audit.verify()).toMatchObject({ ok: true });
+    await gate.close();
     return undefined;
   });
 });
