@@ -1,6 +1,8 @@
+import { conventions } from "@callgate/runtime/telemetry";
 import { version } from "../version.ts";
 import type { ExportedRow } from "./exported-row.ts";
-import { otelNames } from "./otel-names.ts";
+
+const { attributes: names } = conventions;
 
 type AttributeValue = { readonly stringValue: string } | { readonly boolValue: boolean } | { readonly intValue: string } | { readonly doubleValue: number } | { readonly arrayValue: { readonly values: readonly AttributeValue[] } };
 
@@ -11,7 +13,7 @@ interface Attribute {
 
 /** One line of an OTLP file: what an exporter would have sent in one request. */
 export function otelLine(rows: readonly ExportedRow[]): string {
-  const resource = { attributes: attributesOf({ [otelNames.service]: "callgate", [otelNames.serviceVersion]: version }) };
+  const resource = { attributes: attributesOf({ [names.service]: "callgate", [names.serviceVersion]: version }) };
   const logs = { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: "callgate.audit", version }, logRecords: rows.map(logRecord) }] }] };
   return `${JSON.stringify(logs)}\n`;
 }
@@ -22,7 +24,7 @@ function logRecord(row: ExportedRow): object {
     timeUnixNano: nanos(row.atMs),
     observedTimeUnixNano: nanos(row.endedAtMs ?? row.atMs),
     ...severityOf(row),
-    eventName: otelNames.auditEvent,
+    eventName: conventions.events.audit,
     body: { stringValue: `${row.tool}: ${row.outcome}, effect ${row.effectStatus}` },
     attributes: attributesOf(fieldsOf(row)),
   };
@@ -37,40 +39,40 @@ function severityOf({ outcome, effectStatus }: ExportedRow): { readonly severity
 type Field = string | number | boolean | readonly string[] | undefined;
 
 function fieldsOf(row: ExportedRow): Readonly<Record<string, Field>> {
-  const { own } = otelNames;
+  const { own } = names;
   const { principal, args, performed, decision, approval, result, error, settled } = row;
   return {
-    [otelNames.operation]: otelNames.executeTool,
-    [otelNames.toolName]: row.tool,
-    [otelNames.toolType]: "function",
-    [otelNames.callId]: row.callId,
-    [otelNames.callArguments]: jsonOf(args?.summary),
-    [otelNames.callResult]: jsonOf(result?.summary),
-    [otelNames.agentName]: principal.agent,
-    [otelNames.user]: principal.user,
-    [otelNames.userRoles]: principal.roles.length === 0 ? undefined : principal.roles,
-    [otelNames.errorType]: error?.code,
+    [names.operation]: conventions.toolOperation,
+    [names.tool]: row.tool,
+    [names.toolType]: conventions.toolType,
+    [names.callId]: row.callId,
+    [names.callArguments]: jsonOf(args?.summary),
+    [names.callResult]: jsonOf(result?.summary),
+    [names.agent]: principal.agent,
+    [names.user]: principal.user,
+    [names.userRoles]: principal.roles.length === 0 ? undefined : principal.roles,
+    [names.errorType]: error?.code,
     [`${own}kind`]: row.kind,
-    [`${own}tenant`]: principal.tenant,
+    [names.tenant]: principal.tenant,
     [`${own}task`]: principal.task,
-    [`${own}run.id`]: row.runId,
+    [names.runId]: row.runId,
     [`${own}program.digest`]: row.programDigest,
     [`${own}tool.definition_digest`]: row.definitionDigest,
-    [`${own}effect`]: row.effect,
-    [`${own}effect_status`]: row.effectStatus,
-    [`${own}outcome`]: row.outcome,
+    [names.effect]: row.effect,
+    [names.effectStatus]: row.effectStatus,
+    [names.outcome]: row.outcome,
     [`${own}arguments.digest`]: args?.digest,
     [`${own}performed`]: jsonOf(performed?.summary),
     [`${own}performed.by`]: performed?.by,
-    [`${own}decision`]: decision?.kind,
-    [`${own}decision.rule`]: decision?.ruleId,
+    [names.decision]: decision?.kind,
+    [names.ruleId]: decision?.ruleId,
     [`${own}decision.unobserved`]: decision?.unobserved,
     [`${own}approval.id`]: approval?.approvalId ?? approval?.grantId,
     [`${own}approval.by`]: approval?.by,
     [`${own}result.digest`]: result?.digest,
     [`${own}duration_ms`]: row.durationMs,
     [`${own}attempts`]: row.attempts,
-    [`${own}cached`]: row.cached,
+    [names.cached]: row.cached,
     [`${own}answered_by`]: row.answeredBy,
     [`${own}idempotency_key`]: row.idempotencyKey,
     [`${own}undoes`]: row.undoes,

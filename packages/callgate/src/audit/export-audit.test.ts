@@ -81,7 +81,7 @@ describe("exportAudit", () => {
       "user.id": { stringValue: "ann" },
       "user.roles": { arrayValue: { values: [{ stringValue: "sales" }] } },
       "error.type": { stringValue: "TOOL_FAILED" },
-      "callgate.decision.rule": { stringValue: "r1" },
+      "callgate.rule.id": { stringValue: "r1" },
       "callgate.approval.by": { stringValue: "carol" },
       "callgate.duration_ms": { doubleValue: 19.6 },
       "callgate.attempts": { intValue: "2" },
