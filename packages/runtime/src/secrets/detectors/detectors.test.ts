@@ -84,7 +84,7 @@ describe("detectors", () => {
     ["card", "5555-5555-5555-4444", "card:5555-5555-5555-4444 please"],
     ["iban", "DE89 3704 0044 0532 0130 00", "pay to DE89 3704 0044 0532 0130 00 THANKS"],
     ["iban", "GB82WEST12345698765432", "pay to GB82WEST12345698765432."],
-  ])("find an %s: %s", (kind, value, text) => {
+  ])("find %s: %s", (kind, value, text) => {
     if (!text.startsWith("card:")) expect(made.text(text).replace(isHidden(kind), "*")).toBe(text.replace(value, "*"));
     expect(made.summary({ note: value }, [])).toEqual({ note: expect.stringMatching(new RegExp(`^${isHidden(kind).source}$`)) });
   });
@@ -164,7 +164,7 @@ describe("detectors", () => {
     );
   });
 
-  test("is no slower than a text is long: twice the text of the worst kind is not four times the time", () => {
+  test("takes time in proportion to the text, of the worst kinds too: sixteen times the text is not 256 times the time", () => {
     const worst = ["a", "a.", "a@", "4", "4 ", "+1", "A1", "eyJa", "sk-a", "x://a:", "cookie=", "-----BEGIN A PRIVATE KEY-----", "password", "bearer a", ";pwd", "A".repeat(3)];
     const took = (text: string): number => {
       const started = process.cpuUsage().user;
