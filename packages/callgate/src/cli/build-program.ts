@@ -279,6 +279,13 @@ function addApprovalCommands(program: Command, act: Act): void {
     .option("--concurrency <count>", "runs at once", wholeNumber)
     .description("go on with every run of the journal that can, until interrupted")
     .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
+  program
+    .command("watch")
+    .option("--once", "look at what is there, and end")
+    .option("--since <minutes>", "tell what happened so long ago as well (default: 60 with --once, else 0)", wholeNumber)
+    .option("--exit-on-alert", "end with the first alert")
+    .description("tell what of all processes of the journal a person should look at: exit code 1 when there was something")
+    .action((options: object) => act(async (context) => (await import("./commands/watch.ts")).watchCommand(options, context)));
 }
 
 /** More calls of the kind that is approved. */

@@ -1,5 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import type { GateEvent } from "@callgate/contract";
+import type { Alert } from "@callgate/runtime/alerts";
 import { visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -13,6 +14,7 @@ export interface WorkerLogOptions {
 export interface WorkerLog {
   readonly event: (event: GateEvent) => void;
   readonly fault: (fault: unknown) => void;
+  readonly alert: (alert: Alert) => void;
 }
 
 /** A line for each run that is taken, left or ended, and for each fault; the same fault again and again is one line a minute. */
@@ -29,6 +31,7 @@ export function createWorkerLog({ options, terminal }: WorkerLogOptions, now: ()
       if (event.kind === "run-fenced") say({ kind: event.kind, runId: event.runId }, `${event.runId} was taken over by another process`);
       if (event.kind === "run-ended") say({ kind: event.kind, runId: event.runId, status: event.status }, `${event.runId} ${event.status}`);
     },
+    alert: (alert) => say({ ...alert, kind: "alert" }, `alert ${alert.ruleId}: ${alert.message}`),
     fault(fault) {
       const code = CallgateError.is(fault) ? fault.code : "INTERNAL";
       const message = fault instanceof Error ? fault.message : String(fault);

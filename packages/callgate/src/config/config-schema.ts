@@ -179,6 +179,24 @@ const approvals = z.strictObject({
   maxPerMinute: z.int().positive().optional().describe("Questions of one run within a minute; further calls are denied without asking. Default 100"),
 });
 
+const alertRule = z.union([z.literal(false), z.strictObject({ over: z.number().min(0).optional().describe("What makes it an alert"), withinMinutes: z.number().positive().optional().describe("How far back is looked"), atLeast: z.int().min(1).optional().describe("Fewer calls say nothing about a rate") })]).optional();
+
+const alerts = z.strictObject({
+  webhook: z
+    .strictObject({
+      url: z.string().min(1).describe("Where alerts are posted, signed as Standard Webhooks say: https, or http on this machine. A reference such as env:ALERT_URL where it is a secret"),
+      secret: z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ALERT_SECRET: a secret does not belong into this file").describe("A reference to what they are signed with, at least 24 bytes"),
+    })
+    .optional(),
+  timeouts: alertRule.describe("Calls of one source that ran into their deadline: over 5 within 10 minutes. false: none"),
+  failures: alertRule.describe("The share of one source's calls that failed: over 0.5 within 10 minutes, of at least 10"),
+  denials: alertRule.describe("Denied calls of one principal: over 10 within 10 minutes"),
+  limits: alertRule.describe("Calls of one source over a limit: over 20 within 10 minutes"),
+  approvals: alertRule.describe("Minutes that a question waits: over 60"),
+  parameters: alertRule.describe("An argument unlike those of the tool's calls before, once there were over 50"),
+  validation: alertRule.describe("Calls of one tool that do not match its schema: over 3 times the usual rate within 10 minutes, of at least 5"),
+});
+
 const bearerToken = {
   token: z
     .string()
@@ -256,6 +274,7 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe("Answers that serve later calls"),
+  alerts: alerts.optional().describe("What is told to a person by callgate watch, and by callgate mcp and worker once this is here; see docs/guide/monitoring.md"),
   secrets: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is of letters, digits, - and _"), z.strictObject({ from: z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:STRIPE_KEY: a secret does not belong into this file"), tools: z.array(z.string().min(1)).min(1).describe("Which tools may be given it: names and globs, such as billing.*") }))
     .optional()

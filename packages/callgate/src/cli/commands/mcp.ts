@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { createMcpServer } from "@callgate/mcp-server";
 import { createGateMetrics } from "@callgate/runtime/telemetry";
 import { approvalsConfig } from "../../approver/approval-rules.ts";
+import { watchConfigured } from "../../configured-alerts.ts";
 import { version } from "../../version.ts";
+import { alertLine } from "../alert-line.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -24,6 +26,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       const { terminal, signal } = context;
       // Runs that wait, or whose process was lost, go on while a client is connected.
       const worker = gate.work();
+      const watch = watchConfigured(gate, configuration.config.alerts, { host: { env: process.env, folder: configuration.folder }, alert: (alert) => terminal.err(`${alertLine(alert)}\n`), fault: (message) => terminal.err(`${visible(message)}\n`) });
       const server = createMcpServer({
         gate,
         version,
@@ -44,6 +47,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
         return exitCodes.ok;
       } finally {
         await worker.stop();
+        await watch?.stop();
         await server.close();
       }
     },

@@ -30,7 +30,7 @@ describe("alerts", () => {
     expect(ends("crm.find", "timed_out", 4)).toEqual([]);
     expect(ends("mail.send", "timed_out", 4)).toEqual([]);
     expect(told(ends("crm.list", "timed_out", 3))).toEqual([["timeouts", "crm", "5 calls of crm ran into their deadline within 10 minutes"]]);
-    expect(told(ends("crm.a", "denied", 9, "ann"))).toEqual([]);
+    expect(told(ends("z.a", "denied", 9, "ann"))).toEqual([]);
     expect(told(ends("b.b", "denied", 2, "ann"))).toEqual([["denials", "local/ann", "10 calls of local/ann were denied within 10 minutes"]]);
     expect(told(ends("c.c", "limit_exceeded", 30))).toEqual([["limits", "c", "20 calls of c were over a limit within 10 minutes"]]);
     wait(61 * minute);

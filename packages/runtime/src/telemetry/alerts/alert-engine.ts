@@ -49,7 +49,7 @@ export function createAlertEngine(rules: readonly AlertRule[]): AlertEngine {
     if (quiet) return [];
     return rules.flatMap((rule) => {
       const measure = measures[rule.kind];
-      if (measure === undefined || !measure.counts.includes(outcome)) return [];
+      if (measure === undefined || measure.counts?.includes(outcome) === false) return [];
       const name = subjects[measure.of];
       const value = measure.value(windowOf(`${measure.of} ${name}`), { sinceMs: atMs - rule.withinMinutes * 60_000, atLeast: rule.atLeast });
       return value < rule.over ? [] : tell(rule, { atMs, subject: name, value, threshold: rule.over, message: measure.message(name, value, rule), runId, callId });
@@ -84,8 +84,8 @@ type Outcome = Ended["outcome"];
 
 interface Measure {
   readonly of: "source" | "tool" | "principal";
-  /** Outcomes that can make it an alert. */
-  readonly counts: readonly Outcome[];
+  /** Outcomes that can make it an alert. Absent: any, for it is a share of all. */
+  readonly counts?: readonly Outcome[];
   value(window: Window, within: { readonly sinceMs: number; readonly atLeast: number }): number;
   message(name: string, value: number, rule: AlertRule): string;
 }
@@ -106,7 +106,6 @@ const measures: Partial<Record<AlertRule["kind"], Measure>> = {
   limits: counting("source", "limit_exceeded", (name) => `calls of ${name} were over a limit`),
   failures: {
     of: "source",
-    counts: bad,
     value(window, { sinceMs, atLeast }) {
       const all = window.count(sinceMs);
       return all < atLeast ? 0 : window.count(sinceMs, bad) / all;
@@ -115,7 +114,6 @@ const measures: Partial<Record<AlertRule["kind"], Measure>> = {
   },
   validation: {
     of: "tool",
-    counts: invalid,
     value(window, { sinceMs, atLeast }) {
       const [now, wrong, before] = [window.count(sinceMs), window.count(sinceMs, invalid), window.before(sinceMs)];
       if (wrong < atLeast || before.all < usualCalls) return 0;
