@@ -20,6 +20,8 @@ export interface TaintKeeper {
   of(tenant: string, scopes: readonly TaintScope[], isNew: boolean): RunTaint;
 }
 
+const none: readonly TaintMark[] = [];
+
 /** Scopes beyond runs that are remembered here; others are read again. */
 const maxScopes = 10_000;
 
@@ -45,6 +47,8 @@ export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint
       let isRead = isNew;
 
       function all(): readonly TaintMark[] {
+        // The usual case, asked for with every call.
+        if (places.every(({ marks }) => marks.size === 0)) return none;
         const first = new Map<Label, TaintMark>();
         for (const { marks } of places) for (const mark of marks.values()) if (mark.atMs < (first.get(mark.label)?.atMs ?? Infinity)) first.set(mark.label, mark);
         return [...first.values()];
