@@ -3,6 +3,7 @@
 import { createPythonChecker } from "@callgate/check-python";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import type { Checker, NamespaceDeclaration } from "@callgate/contract";
+import { median } from "./median.ts";
 
 const rounds = 15;
 const names = Array.from({ length: 25 }, (_, tool) => `tool_${tool}`);
@@ -16,7 +17,6 @@ const programs = {
   python: (lines: number, salt: number) => `from tools import space\n${blocks(lines, (index) => `page${index} = space.tool_${index % 5}(id="a${salt}", limit=${index + 1})\nopen${index} = [item for item in page${index}["items"] if "open" in item["tags"]]\ntotal${index} = sum(item["amount"] for item in open${index})\nif total${index} > 10:\n    print(", ".join(item["title"] for item in open${index}))`)}\ntotal0`,
 };
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const { signal } = new AbortController();
 
 async function timeOf(checker: Checker, text: string, declaration: NamespaceDeclaration): Promise<number> {

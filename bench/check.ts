@@ -4,6 +4,7 @@
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import type { NamespaceDeclaration } from "@callgate/contract";
 import ts from "typescript";
+import { median } from "./median.ts";
 
 const rounds = 250;
 const toolsPerNamespace = 25;
@@ -28,10 +29,6 @@ if (total${index} > 10) {
 const best${index} = open${index}.toSorted((a, b) => b.amount - a.amount)[0];
 console.log(label${index}, best${index}?.title ?? "nothing");`;
   return `${Array.from({ length: Math.max(1, Math.floor(lines / 10)) }, (_, index) => block(index)).join("\n")}\nreturn { total: total0 };`;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 const limits = { sourceBytes: 262_144 };

@@ -6,20 +6,11 @@ import type { SandboxDriver } from "@callgate/contract";
 import { createBubblewrapLauncher, createContainerLauncher, createProcessDriver } from "@callgate/sandbox-process";
 import { runSource } from "../packages/sandbox-process/src/fixtures/run-source.ts";
 import { startTestEngine, whyNoEngine } from "../packages/sandbox-process/src/fixtures/test-engine.ts";
+import { medianMs } from "./median.ts";
 
 const kind = process.argv[2] === "podman" ? "podman" : "docker";
 const reason = whyNoEngine(kind);
 if (reason !== undefined) throw new Error(reason);
-
-async function median(times: number, work: () => unknown): Promise<number> {
-  const took: number[] = [];
-  for (let round = 0; round < times; round++) {
-    const start = performance.now();
-    await work();
-    took.push(performance.now() - start);
-  }
-  return took.toSorted((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN;
-}
 
 const rounds = 10;
 const calls = 1_000;
@@ -30,7 +21,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 async function measure(open: (warm: number) => SandboxDriver): Promise<readonly [cold: number, prepared: number, call: number]> {
   const cold = open(0);
   await runSource(cold, "1");
-  const coldMs = await median(rounds, () => runSource(cold, "1"));
+  const coldMs = await medianMs(rounds, () => runSource(cold, "1"));
   const { value } = await runSource(cold, callProgram, { limits: { calls: calls * 2, cpuMs: 60_000 } });
   await cold.close();
   const prepared = open(1);
@@ -38,7 +29,7 @@ async function measure(open: (warm: number) => SandboxDriver): Promise<readonly 
   const took: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await pause(2_000); // The next container starts meanwhile: what is measured is the run that finds it.
-    took.push(await median(1, () => runSource(prepared, "1")));
+    took.push(await medianMs(1, () => runSource(prepared, "1")));
   }
   await prepared.close();
   return [coldMs, took.toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN, Number(value)];
@@ -48,7 +39,7 @@ const engine = await startTestEngine(kind);
 try {
   const container = (channel: "mount" | "exec") => (warm: number) => createProcessDriver({ launcher: createContainerLauncher(kind, { engines: [engine.socketPath], image: engine.image, channel, cpus: 2 }), warm });
   const table: Record<string, object> = {};
-  const bare = await median(rounds, () => {
+  const bare = await medianMs(rounds, () => {
     const { status, stderr } = spawnSync("docker", ["-H", `unix://${engine.socketPath}`, "run", "--rm", "--network=none", "--read-only", engine.image, "python3", "-I", "-c", "1"], { encoding: "utf8" });
     if (kind === "docker" && status !== 0) throw new Error(stderr);
   });

@@ -10,12 +10,9 @@ import type { SandboxDriver } from "@callgate/contract";
 import { createDenoDriver, createPyodideDriver, createPyodideLauncher } from "@callgate/sandbox-deno";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { startText, programText } from "@callgate/testkit";
+import { median } from "./median.ts";
 
 const rounds = Number(process.argv[2] ?? 15);
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 interface Job {
   readonly driver: SandboxDriver;

@@ -16,6 +16,7 @@ import { createRedactor } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { forgetfulJournal } from "./forgetful-journal.ts";
+import { median } from "./median.ts";
 
 interface Case {
   readonly name: string;
@@ -89,7 +90,6 @@ function runOn(driver: SandboxDriver): Run {
   };
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** Medians in ms: wall of each round, CPU of blocks of rounds (the system counts it coarsely). */
 async function measure(run: Run, { body, times, per }: Case): Promise<{ readonly wallMs: number; readonly cpuMs: number }> {

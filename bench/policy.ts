@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createCallgate, defineTool, localPrincipal } from "callgate";
 import type { PolicyRule } from "callgate";
 import { createCedarPolicy } from "@callgate/policy-cedar";
+import { median } from "./median.ts";
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 function cpuMs(times: number, work: (n: number) => void): number {
   const before = process.cpuUsage();

@@ -16,23 +16,13 @@ import { createBubblewrapLauncher, createProcessDriver, nodeLanguage, pythonLang
 import { programText } from "@callgate/testkit";
 import { markdownTable, measured, writeSection } from "../checks/full/result-page.ts";
 import { runSource, startSource } from "../packages/sandbox-process/src/fixtures/run-source.ts";
+import { medianMs } from "./median.ts";
 
 const { values } = parseArgs({ options: { kills: { type: "string", default: "1000" }, write: { type: "boolean", default: false } } });
 const kills = Number(values.kills);
 const languages = [pythonLanguage, nodeLanguage(), shellLanguage];
 const open = (warm: number, maxGuests = 16): SandboxDriver => createProcessDriver({ launcher: createBubblewrapLauncher(), languages, warm, maxGuests });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function median(times: number, work: () => unknown, restMs = 0): Promise<number> {
-  const took: number[] = [];
-  for (let round = 0; round < times; round++) {
-    const start = performance.now();
-    await work();
-    took.push(performance.now() - start);
-    if (restMs > 0) await pause(restMs);
-  }
-  return took.toSorted((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN;
-}
 
 const rows: string[][] = [];
 function row(what: string, value: number, unit: string, beside = ""): void {
@@ -66,7 +56,7 @@ async function must(driver: SandboxDriver, code: string, language: ProgramLangua
 
 const starts: Record<string, number> = {};
 for (const { name, bare: [command, ...rest] } of dialects) {
-  starts[name] = await median(15, () => execFileSync(command, rest, { env: environment, stdio: "ignore" }));
+  starts[name] = await medianMs(15, () => execFileSync(command, rest, { env: environment, stdio: "ignore" }));
   row(`bare ${name}: ${[basename(command), ...rest].join(" ")}`, starts[name], "ms");
 }
 const srt = fileURLToPath(new URL("peers/node_modules/@anthropic-ai/sandbox-runtime/dist/cli.js", import.meta.url));
@@ -80,7 +70,7 @@ if (existsSync(srt)) {
   };
   try {
     run();
-    row("sandbox-runtime: srt -c python3 -I -c 1", await median(5, run), "ms", "peer");
+    row("sandbox-runtime: srt -c python3 -I -c 1", await medianMs(5, run), "ms", "peer");
   } catch (fault) {
     console.log(fault instanceof Error ? fault.message.slice(0, 200) : "sandbox-runtime did not run");
   }
@@ -90,13 +80,13 @@ if (existsSync(srt)) {
 for (const { name, language, one } of dialects) {
   const cold = open(0);
   await must(cold, one, language);
-  const ms = await median(15, () => must(cold, one, language));
+  const ms = await medianMs(15, () => must(cold, one, language));
   row(`${name}: start behind bubblewrap, run, end`, ms, "ms", times(ms, starts[name] ?? 1, "bare"));
   await cold.close();
   const warm = open(1);
   await must(warm, one, language);
   await pause(1_000);
-  const ready = await median(15, () => must(warm, one, language), 700);
+  const ready = await medianMs(15, () => must(warm, one, language), 700);
   row(`${name}: run in an interpreter that waits`, ready, "ms", times(ready, starts[name] ?? 1, "bare"));
   await warm.close();
 }
@@ -112,13 +102,13 @@ for (const { name, language, one } of dialects) {
   // A block of JavaScript is a text of its own, as in Node's console.
   const text = language === "javascript" ? "1" : one;
   await block(session, text, language);
-  row(`${name}: block of a session`, await median(200, () => block(session, text, language)), "ms");
+  row(`${name}: block of a session`, await medianMs(200, () => block(session, text, language)), "ms");
   await session.close();
 }
 for (const { name, language, calls } of dialects) {
   if (calls === undefined) continue;
   await must(driver, calls, language);
-  row(`${name}: tool call, driver alone`, (await median(5, () => must(driver, calls, language))) / 1_000, "ms");
+  row(`${name}: tool call, driver alone`, (await medianMs(5, () => must(driver, calls, language))) / 1_000, "ms");
 }
 
 const folder = mkdtempSync(join(tmpdir(), "callgate-bench-"));
@@ -129,24 +119,24 @@ const throughGate = async (): Promise<void> => {
   if (result.status !== "completed") throw new Error(`${result.status}: ${result.error?.message ?? result.diagnostics[0]?.message ?? ""}`);
 };
 await throughGate();
-row("Python: tool call with check, gate and journal", (await median(5, throughGate)) / 1_000, "ms");
+row("Python: tool call with check, gate and journal", (await medianMs(5, throughGate)) / 1_000, "ms");
 await gate.close();
 rmSync(folder, { recursive: true, force: true });
 
 const megabytes = 50;
 const flood = `import sys\nline = 'x' * 99 + '\\n'\nfor _ in range(${megabytes * 10_000}): sys.stdout.write(line)\nNone`;
-const bareFlood = await median(3, async () => {
+const bareFlood = await medianMs(3, async () => {
   const child = spawn(python, ["-I", "-c", flood], { env: environment, stdio: ["ignore", "pipe", "ignore"] });
   child.stdout.resume();
   await new Promise((resolve) => child.once("close", resolve));
 });
-const flooded = await median(3, () => must(driver, flood, "python"));
+const flooded = await medianMs(3, () => must(driver, flood, "python"));
 row(`${megabytes} MB printed, beginning and end kept`, flooded, "ms", times(flooded, bareFlood, "bare Python into a pipe"));
 
 const hundred = open(1, 100);
 await must(hundred, "1", "python");
-const sleepers = await median(3, () => Promise.all(Array.from({ length: 100 }, (_, n) => must(hundred, `import time\ntime.sleep(0.2)\n${n}`, "python"))));
-const bareHundred = await median(3, () => Promise.all(Array.from({ length: 100 }, () => new Promise((resolve) => spawn(python, ["-I", "-c", "import time; time.sleep(0.2)"], { env: environment, stdio: "ignore" }).once("close", resolve)))));
+const sleepers = await medianMs(3, () => Promise.all(Array.from({ length: 100 }, (_, n) => must(hundred, `import time\ntime.sleep(0.2)\n${n}`, "python"))));
+const bareHundred = await medianMs(3, () => Promise.all(Array.from({ length: 100 }, () => new Promise((resolve) => spawn(python, ["-I", "-c", "import time; time.sleep(0.2)"], { env: environment, stdio: "ignore" }).once("close", resolve)))));
 row("100 programs at once, each 0.2 s asleep", sleepers, "ms", times(sleepers, bareHundred, "bare"));
 await hundred.close();
 

@@ -16,6 +16,7 @@ import { defineTool, functionSource } from "@callgate/runtime/source";
 import { denyingApprover } from "@callgate/runtime/broker";
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { testPolicy } from "@callgate/testkit";
+import { printInTurns } from "./in-turns.ts";
 
 const unchained = "?unchained";
 registerHooks({
@@ -35,7 +36,6 @@ registerHooks({
 });
 const plainJournal = (await import(new URL(`../packages/runtime/src/journal/sqlite-journal.ts${unchained}`, import.meta.url).href)) as { readonly createSqliteJournal: typeof createSqliteJournal };
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const folder = mkdtempSync(join(tmpdir(), "callgate-bench-"));
 const masterKey = createMasterKey(new Uint8Array(32).fill(7));
 const key = masterKey.derive("redactor");
@@ -73,24 +73,9 @@ async function gateOf(name: string, { chained, redactor, answer }: Bench) {
 }
 
 const gates = new Map(await Promise.all(Object.entries(benches).map(async ([name, bench]) => [name, await gateOf(name.replaceAll(/\W+/g, "-"), bench)] as const)));
-const calls = 300;
-const program = `let n = 0; for (; n < ${calls}; n++) await tools.bench.get({ n, note: "order of 2026-11-30, please" }); return n`;
-
-async function round(name: string): Promise<number> {
-  const before = process.cpuUsage();
-  const result = await gates.get(name)?.run(program, { language: "javascript" });
-  if (result?.status !== "completed") throw new Error(`${name}: ${result?.error?.message ?? ""}`);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000 / calls;
-}
 
 try {
-  const rounds = new Map([...gates.keys()].map((name) => [name, [] as number[]]));
-  for (const name of gates.keys()) for (let n = 0; n < 3; n++) await round(name);
-  for (let n = 0; n < 15; n++) for (const [name, found] of rounds) found.push(await round(name));
-  const neither = median(rounds.get("neither") ?? []);
-  console.log("CPU ms a call of a program, and its ratio to a call without either");
-  for (const [name, found] of rounds) console.log(`${name.padEnd(32)}${median(found).toFixed(3)}  ${(median(found) / neither).toFixed(2)}×`);
+  await printInTurns("CPU ms a call of a program, and its ratio to a call without either", gates, '{ n, note: "order of 2026-11-30, please" }');
 } finally {
   for (const gate of gates.values()) await gate.close();
   rmSync(folder, { recursive: true, force: true });

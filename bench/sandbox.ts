@@ -7,6 +7,7 @@ import type { GuestHost, GuestJob, GuestRun, SandboxDriver } from "@callgate/con
 import { createQuickJsDriver } from "@callgate/sandbox-quickjs";
 import { createInstance, growMemory, initialPages } from "../packages/sandbox-quickjs/src/engine/instance.ts";
 import { loadEngine } from "../packages/sandbox-quickjs/src/host/engine-file.ts";
+import { medianMs } from "./median.ts";
 
 const program = (body: string): string => `(async ($callgate) => { "use strict";\n${body}\n})`;
 const jobFor = (body: string): GuestJob => ({
@@ -30,17 +31,6 @@ function run(driver: SandboxDriver, job: GuestJob, answer?: ReturnType<typeof en
   return guest.ended;
 }
 
-async function median(times: number, work: () => unknown): Promise<number> {
-  const took: number[] = [];
-  for (let round = 0; round < times; round++) {
-    const start = performance.now();
-    await work();
-    took.push(performance.now() - start);
-  }
-  took.sort((a, b) => a - b);
-  return took[Math.floor(times / 2)] ?? Number.NaN;
-}
-
 const module = loadEngine();
 function newEngine(): void {
   const { exports, memory, ...instance } = createInstance(module, initialPages);
@@ -50,20 +40,20 @@ function newEngine(): void {
 
 const driver = createQuickJsDriver();
 const warm = jobFor("return 1");
-await median(200, () => run(driver, warm));
+await medianMs(200, () => run(driver, warm));
 const rows = encodeValue(Array.from({ length: 200_000 }, (_, id) => ({ id, region: `region ${id % 50}`, amount: id % 1_000, open: id % 3 === 0 })));
 const aggregate = jobFor("const rows = await tools.demo.tool_0({}); const sums = {}; for (const row of rows) sums[row.region] = (sums[row.region] ?? 0) + row.amount; return sums");
 const calls = 1_000;
 const sequential = jobFor(`for (let i = 0; i < ${calls}; i++) await tools.demo.tool_0({ i })`);
 const parallel = jobFor(`await Promise.all(Array.from({ length: ${calls} }, (_, i) => tools.demo.tool_0({ i })))`);
 
-const vmRun = await median(300, () => (runInContext(program("return 1"), createContext({})) as () => Promise<unknown>)());
-const engineRun = await median(100, newEngine);
-const warmRun = await median(2_000, () => run(driver, warm));
-const sequentialCall = (await median(9, () => run(driver, sequential))) / calls;
-const parallelCall = (await median(9, () => run(driver, parallel))) / calls;
-const rowsRun = await median(5, () => run(driver, aggregate, rows));
-const rowsV8 = await median(5, () => {
+const vmRun = await medianMs(300, () => (runInContext(program("return 1"), createContext({})) as () => Promise<unknown>)());
+const engineRun = await medianMs(100, newEngine);
+const warmRun = await medianMs(2_000, () => run(driver, warm));
+const sequentialCall = (await medianMs(9, () => run(driver, sequential))) / calls;
+const parallelCall = (await medianMs(9, () => run(driver, parallel))) / calls;
+const rowsRun = await medianMs(5, () => run(driver, aggregate, rows));
+const rowsV8 = await medianMs(5, () => {
   const sums: Record<string, number> = {};
   for (const row of JSON.parse(rows.json) as { region: string; amount: number }[]) sums[row.region] = (sums[row.region] ?? 0) + row.amount;
 });

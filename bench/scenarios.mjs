@@ -2,8 +2,8 @@
 // function in which get({ n }) answers { n } and rows({ count }) answers that many records.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { median } from "./median.ts";
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 async function timed(work) {
   const start = performance.now();

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { measured, writeSection } from "../checks/full/result-page.ts";
 import { competitors } from "./competitors.mjs";
 import { scenarios } from "./scenarios.mjs";
+import { median } from "./median.ts";
 
 const rounds = Number(process.argv.find((argument) => argument.startsWith("--rounds="))?.slice(9) ?? 3);
 const timeoutMs = 25_000;
@@ -34,7 +35,6 @@ function end(pid) {
   }
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const figures = {};
 const missing = [];
 for (const [scenario, { unit }] of Object.entries(scenarios)) {
