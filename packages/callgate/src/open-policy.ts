@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import type { Policy, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
-import { createDefaultPolicy } from "@callgate/runtime/broker";
+import type { Policy, Principal, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
+import { createDefaultPolicy, createRolloutPolicy } from "@callgate/runtime/broker";
 import type { PolicyFile, PolicyRule } from "@callgate/policy-cedar";
 import type { CallgateConfig } from "./config/load-config.ts";
 
@@ -13,6 +13,23 @@ import type { CallgateConfig } from "./config/load-config.ts";
  * Errors: `CallgateError` CONFIG_INVALID.
  */
 export async function openPolicy({ rules = [], policy = {} }: Pick<CallgateConfig, "rules" | "policy">, folder: string): Promise<Policy> {
+  const current = await policyOf({ rules, policy }, folder);
+  if (policy.next === undefined) return current;
+  const { stage = "shadow", share = 1, users, agents, roles, tenants, ...coming } = policy.next;
+  const { mode, unsafeWithoutOutflowRule } = policy;
+  const next = await policyOf({ rules: coming.rules ?? [], policy: { files: coming.files, mode, unsafeWithoutOutflowRule } }, folder);
+  return createRolloutPolicy({ current, next, stage, share, isFor: principalTest({ users, agents, roles, tenants }), describe: JSON.stringify({ users, agents, roles, tenants }) });
+}
+
+type Who = Pick<NonNullable<NonNullable<CallgateConfig["policy"]>["next"]>, "users" | "agents" | "roles" | "tenants">;
+
+/** All that is named must hold; a list holds with one of its names. */
+function principalTest({ users, agents, roles, tenants }: Who): (principal: Principal) => boolean {
+  return ({ user, agent, tenant, ...principal }) =>
+    users?.includes(user) !== false && agents?.includes(agent ?? "") !== false && tenants?.includes(tenant) !== false && roles?.some((role) => principal.roles.includes(role)) !== false;
+}
+
+async function policyOf({ rules = [], policy = {} }: Pick<CallgateConfig, "rules" | "policy">, folder: string): Promise<Policy> {
   const files = policyFiles(policy.files ?? [], folder);
   const { mode = "enforce", unsafeWithoutOutflowRule = false } = policy;
   if (rules.length === 0 && files.length === 0 && mode === "enforce" && !unsafeWithoutOutflowRule) return createDefaultPolicy();

@@ -22,7 +22,7 @@ const pinned = {
   "run-fenced": [...run, "epoch"],
   "run-ended": [...run, "status", "durationMs"],
   "call-requested": [...call, "effect", "args"],
-  "call-decided": [...call, "decision", "ruleId", "unobserved"],
+  "call-decided": [...call, "decision", "ruleId", "unobserved", "next"],
   "grant-used": [...call, "grantId", "by", "use", "maxUses"],
   "call-intercepted": [...call, "by", "how"],
   "approval-asked": [...call, "question"],

@@ -9,6 +9,7 @@ import type { InterceptedHow } from "./interceptor.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunKind } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { NextDecision } from "./policy.ts";
 import type { Principal } from "./principal.ts";
 import type { SourceState } from "./source.ts";
 import type { Effect } from "./tool-spec.ts";
@@ -40,7 +41,7 @@ export type GateEvent =
   | (RunScoped & { readonly kind: "run-fenced"; readonly epoch: number })
   | (RunScoped & { readonly kind: "run-ended"; readonly status: RunStatus; readonly durationMs: number })
   | (CallScoped & { readonly kind: "call-requested"; readonly effect: Effect; readonly args: JsonValue })
-  | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly unobserved?: "ask" | "deny" })
+  | (CallScoped & { readonly kind: "call-decided"; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly unobserved?: "ask" | "deny"; readonly next?: NextDecision })
   /** A standing grant let the call through, without a question. `use`: the how many-th of `maxUses`. */
   | (CallScoped & { readonly kind: "grant-used"; readonly grantId: string; readonly by: string; readonly use: number; readonly maxUses: number })
   | (CallScoped & { readonly kind: "call-intercepted"; readonly by: string; readonly how: InterceptedHow })

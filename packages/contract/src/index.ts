@@ -134,6 +134,7 @@ export type {
 export { BackgroundJob } from "./durable.ts";
 export type {
   Policy,
+  NextDecision,
   PolicyDecision,
   PolicyExplanation,
   PolicyFacts,

@@ -47,12 +47,19 @@ export interface RunPolicyFacts extends RunSurroundings {
   readonly atMs: number;
 }
 
-export type PolicyDecision =
+/** What a policy that is tried out would have decided, where that is something else. */
+export interface NextDecision {
+  readonly kind: "allow" | "ask" | "deny";
+  readonly ruleId: string;
+}
+
+export type PolicyDecision = { readonly next?: NextDecision } & (
   /** `unobserved`: what the policy would have done were it enforced (mode `observe`). */
   | { readonly kind: "allow"; readonly ruleId: string; readonly unobserved?: Exclude<PolicyDecision, { kind: "allow" }> }
   /** `from`: who is meant to answer, as the policy names them. */
   | { readonly kind: "ask"; readonly ruleId: string; readonly reason: string; readonly from?: string }
-  | { readonly kind: "deny"; readonly ruleId: string; readonly reason: string; readonly help?: string };
+  | { readonly kind: "deny"; readonly ruleId: string; readonly reason: string; readonly help?: string }
+);
 
 /**
  * Decides about calls and runs. Pure: no I/O, no clock of its own, same answer on every path (DESIGN D12).

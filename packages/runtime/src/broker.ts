@@ -8,6 +8,7 @@ export { signAnswer } from "./approval/answer-digest.ts";
 export { createApproverKey, readApproverKey, unlockApproverKey } from "./approval/approver-key.ts";
 export type { SealedApproverKey } from "./approval/approver-key.ts";
 export { createDefaultPolicy, defaultDecision, defaultResultDecision, defaultRunDecision, outflowRule } from "./policy/default-policy.ts";
+export { createRolloutPolicy } from "./policy/rollout-policy.ts";
 export { defineInterceptor } from "./broker/interceptors.ts";
 export type { CallLimitOptions } from "./limits/call-limits.ts";
 export { globMatches, qualifiedGlob, questionProblem, segmentProblem } from "./lib/name-glob.ts";

@@ -251,6 +251,19 @@ export const configSchema = z.strictObject({
     .strictObject({
       files: z.array(z.string().min(1)).optional().describe('Files of Cedar policies beside this one, such as "policies/*.cedar". They hold together with rules'),
       mode: z.enum(["enforce", "observe"]).optional().describe('"observe" stops nothing: what would have been asked or denied is only recorded. Default "enforce"'),
+      next: z
+        .strictObject({
+          rules: z.array(condition).optional().describe("In place of rules"),
+          files: z.array(z.string().min(1)).optional().describe("In place of files"),
+          stage: z.enum(["shadow", "enforce"]).optional().describe('"shadow" (default): it decides nothing, and where it would have decided otherwise, that is on record. "enforce": it decides'),
+          share: z.number().min(0).max(1).optional().describe("Of the runs. A run is in or out as a whole. Default 1"),
+          users: z.array(z.string()).optional().describe("Only for these"),
+          agents: z.array(z.string()).optional(),
+          roles: z.array(z.string()).optional().describe("Only for who has one of these"),
+          tenants: z.array(z.string()).optional(),
+        })
+        .optional()
+        .describe("The policy that is to take over, step by step; see docs/guide/policy.md"),
       unsafeWithoutOutflowRule: z.boolean().optional().describe("Leaves out the rule that asks before something is sent out once private data and untrusted content have been read. Default false"),
     })
     .optional()

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Gate, GuestConnection, Handle, JournalEntry, RunRecord } from "@callgate/contract";
+import type { Gate, GuestConnection, Handle, JournalEntry, NextDecision, RunRecord } from "@callgate/contract";
 import { modelView, waitedMs, waitSubject, waitText } from "@callgate/runtime";
 import { proveApprover } from "../approver-credential.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -129,7 +129,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
       return [`${at} ${names(entry.seq)} performed as ${visible(entry.by)} changed it: ${json(entry.args.summary)}`];
     case "call-decided":
       if (entry.unobserved !== undefined) return [`${at} ${names(entry.seq)} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
-      if (entry.decision === "allow" && entry.answeredBy === undefined) return [];
+      if (entry.decision === "allow" && entry.answeredBy === undefined) return nextLine(entry.next).map((line) => `${at} ${names(entry.seq)} ${line}`);
       return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`];
     case "call-ended":
       return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined || entry.result.summary === "[undefined]" ? [] : [`           → ${json(entry.result.summary)}`])];
@@ -257,4 +257,9 @@ export async function readCommand(
       }
     }
   }, recordOnly);
+}
+
+/** What a policy that is tried out would have done. */
+function nextLine(next: NextDecision | undefined): readonly string[] {
+  return next === undefined ? [] : [`the next policy would have ${next.kind === "ask" ? "asked" : next.kind === "deny" ? "denied it" : "allowed it"}: rule ${visible(next.ruleId)}`];
 }

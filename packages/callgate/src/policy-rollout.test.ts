@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { createCallgate, defineTool } from "./index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "cg-rollout-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const pay = defineTool({ name: "pay", description: "Pays", effect: "write", input: { type: "object" }, handler: () => "paid" });
+
+test("a policy that is tried out is on record where it would have decided otherwise, and decides once it is enforced", async () => {
+  const next = { rules: [{ deny: "crm.pay", id: "no-pay" }], roles: ["pilot"] };
+  const open = (stage: "shadow" | "enforce") => createCallgate({ folder, stateFolder: join(folder, stage), tools: { crm: [pay] }, rules: [{ allow: "crm.*" }], policy: { next: { ...next, stage } } });
+  const pilot = { tenant: "local", user: "ann", roles: ["pilot"], claims: {} };
+
+  const shadowed = await open("shadow");
+  const run = await shadowed.run("return await tools.crm.pay({})", { principal: pilot });
+  expect(run).toMatchObject({ status: "completed", value: { value: "paid" } });
+  const entries = (await shadowed.runs.show(run.runId, { principal: pilot }))?.entries ?? [];
+  expect(entries.find(({ kind }) => kind === "call-decided")).toMatchObject({ decision: "allow", ruleId: "rules[0]", next: { kind: "deny", ruleId: "no-pay" } });
+  expect(shadowed.policy.rules().map(({ place }) => place)).toContain("next rules[0]");
+  await shadowed.close();
+
+  const enforced = await open("enforce");
+  expect((await enforced.call("crm.pay", {}, { principal: pilot })).outcome).toMatchObject({ kind: "failed", error: { code: "TOOL_NOT_FOUND" } });
+  expect((await enforced.call("crm.pay", {}, { principal: { ...pilot, roles: [] } })).outcome).toMatchObject({ kind: "ok" });
+  await enforced.close();
+});
