@@ -406,8 +406,12 @@ export interface Gate {
   events(): AsyncIterable<GateEvent>;
   /** The same, synchronously; returns the function that stops it. The listener must not throw. */
   onEvent(listener: (event: GateEvent) => void): () => void;
-  /** Resources and prompts of sources, by namespace. */
-  readonly passThrough: ReadonlyMap<string, SourcePassThrough>;
+  /**
+   * Resources and prompts of the sources of which the caller may call something, by namespace; the others do not exist for
+   * the caller. What is read brings the labels that the source has for all its tools into the `conversation`.
+   * Errors: USAGE for a conversation that has no name.
+   */
+  passThrough(options?: Pick<ReadOptions, "principal" | "conversation">): ReadonlyMap<string, SourcePassThrough>;
   readonly problems: readonly string[];
   close(): Promise<void>;
 }

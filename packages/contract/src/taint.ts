@@ -6,11 +6,12 @@ import type { Label } from "./tool-spec.ts";
  */
 export interface TaintMark {
   readonly label: Label;
-  /** Qualified name of the tool whose answer brought it. */
+  /** Qualified name of the tool whose answer brought it; the namespace alone where a resource or prompt of the source did. */
   readonly tool: string;
-  readonly runId: string;
+  /** Absent for a resource or prompt: those are read outside of runs. */
+  readonly runId?: string;
   /** Of the call in its run. */
-  readonly seq: number;
+  readonly seq?: number;
   readonly atMs: number;
 }
 

@@ -9,7 +9,7 @@ import type { Answer } from "./answer.ts";
 import { askClient, askerOf, canAskClient, hearClient } from "./client-questions.ts";
 import type { AskedState } from "./client-questions.ts";
 import { clientProfile } from "./client-profile.ts";
-import type { PassThroughRouter } from "./pass-through.ts";
+import type { PassThroughAsker, PassThroughRouter } from "./pass-through.ts";
 import { startProgress } from "./progress.ts";
 import type { SurfaceText } from "./surface-text.ts";
 import { isGateTool, toolDefinitions, toolInputs } from "./tool-definitions.ts";
@@ -57,6 +57,7 @@ export function createGateServer(options: GateServerOptions): Server {
     // Who set the server up knows better than the client who acts.
     return { ...(agent === undefined ? {} : { agent }), ...options.principal };
   };
+  const askerFor = (context: ServerContext): PassThroughAsker => ({ principal: principalOf(context), conversation: options.conversation, signal: context.mcpReq.signal });
 
   server.setRequestHandler("tools/list", (_request, context) => ({
     tools: toolDefinitions({ descriptions: options.surface(principalOf(context)).descriptions, structured: clientProfile(server, context).form === "both" }),
@@ -84,10 +85,10 @@ export function createGateServer(options: GateServerOptions): Server {
     }
   }
 
-  server.setRequestHandler("resources/list", async (_request, { mcpReq }) => ({ resources: [...(await passThrough.resources(mcpReq.signal))] }));
-  server.setRequestHandler("resources/templates/list", async (_request, { mcpReq }) => ({ resourceTemplates: [...(await passThrough.templates(mcpReq.signal))] }));
+  server.setRequestHandler("resources/list", async (_request, context) => ({ resources: [...(await passThrough.resources(askerFor(context)))] }));
+  server.setRequestHandler("resources/templates/list", async (_request, context) => ({ resourceTemplates: [...(await passThrough.templates(askerFor(context)))] }));
   server.setRequestHandler("resources/read", async (request, context) => {
-    const contents = await passThrough.read(request.params.uri, principalOf(context), context.mcpReq.signal);
+    const contents = await passThrough.read(request.params.uri, askerFor(context));
     return {
       contents: contents.map(({ uri, mimeType, content }) => ({
         uri,
@@ -96,9 +97,9 @@ export function createGateServer(options: GateServerOptions): Server {
       })),
     };
   });
-  server.setRequestHandler("prompts/list", async (_request, { mcpReq }) => ({ prompts: [...(await passThrough.prompts(mcpReq.signal))] }));
-  server.setRequestHandler("prompts/get", async (request, { mcpReq }) => {
-    const messages = await passThrough.prompt(request.params.name, request.params.arguments ?? {}, mcpReq.signal);
+  server.setRequestHandler("prompts/list", async (_request, context) => ({ prompts: [...(await passThrough.prompts(askerFor(context)))] }));
+  server.setRequestHandler("prompts/get", async (request, context) => {
+    const messages = await passThrough.prompt(request.params.name, request.params.arguments ?? {}, askerFor(context));
     if (messages === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt "${request.params.name}"`);
     return { messages: [...messages] };
   });

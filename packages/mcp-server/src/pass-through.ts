@@ -6,15 +6,22 @@ import { toModelText } from "./model-text.ts";
 /** One source may take this long; the others are shown without it. */
 const SOURCE_TIMEOUT_MS = 10_000;
 
-/** Resources and prompts of all sources as one list. */
+/** Who asks, and into whose context it goes. */
+export interface PassThroughAsker {
+  readonly principal: Principal;
+  readonly conversation: string;
+  readonly signal: AbortSignal;
+}
+
+/** Resources and prompts of all sources as one list. What the asker may call nothing of has none, in the words of what does not exist. */
 export interface PassThroughRouter {
-  resources(signal: AbortSignal): Promise<readonly Resource[]>;
-  templates(signal: AbortSignal): Promise<readonly ResourceTemplateType[]>;
+  resources(asker: PassThroughAsker): Promise<readonly Resource[]>;
+  templates(asker: PassThroughAsker): Promise<readonly ResourceTemplateType[]>;
   /** Throws `ResourceNotFoundError`. Reads `result://` handles, too. */
-  read(uri: string, principal: Principal, signal: AbortSignal): Promise<readonly SourceResourceContent[]>;
-  prompts(signal: AbortSignal): Promise<readonly Prompt[]>;
+  read(uri: string, asker: PassThroughAsker): Promise<readonly SourceResourceContent[]>;
+  prompts(asker: PassThroughAsker): Promise<readonly Prompt[]>;
   /** Undefined when there is none of that name. */
-  prompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly PromptMessage[] | undefined>;
+  prompt(name: string, args: Readonly<Record<string, string>>, asker: PassThroughAsker): Promise<readonly PromptMessage[] | undefined>;
 }
 
 interface Owned<Item> {
@@ -28,10 +35,10 @@ interface Owned<Item> {
  * for resources, `<ns>.<name>` for prompts.
  */
 export function createPassThroughRouter(gate: Gate): PassThroughRouter {
-  const gather = async <Item>(ask: (source: SourcePassThrough, signal: AbortSignal) => Promise<readonly Item[]>, signal: AbortSignal): Promise<readonly Owned<Item>[]> => {
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(SOURCE_TIMEOUT_MS)]);
+  const gather = async <Item>(ask: (source: SourcePassThrough, signal: AbortSignal) => Promise<readonly Item[]>, asker: PassThroughAsker): Promise<readonly Owned<Item>[]> => {
+    const bounded = AbortSignal.any([asker.signal, AbortSignal.timeout(SOURCE_TIMEOUT_MS)]);
     const lists = await Promise.all(
-      [...gate.passThrough].map(async ([namespace, source]) => {
+      [...gate.passThrough(asker)].map(async ([namespace, source]) => {
         // A source that fails shows as down in the list of namespaces; its resources are missing, the others' are not.
         const items = await ask(source, bounded).catch(() => []);
         return items.map((item) => ({ namespace, source, item }));
@@ -39,31 +46,31 @@ export function createPassThroughRouter(gate: Gate): PassThroughRouter {
     );
     return lists.flat();
   };
-  const ownedResources = async (signal: AbortSignal): Promise<ReadonlyMap<string, Owned<Resource>>> =>
-    named(await gather((source, bounded) => source.listResources(bounded), signal), (item) => item.uri, (namespace, uri) => `callgate://${namespace}/${encodeURIComponent(uri)}`);
-  const ownedPrompts = async (signal: AbortSignal): Promise<ReadonlyMap<string, Owned<Prompt>>> =>
-    named(await gather(async (source, bounded) => (await source.listPrompts(bounded)).map(toPrompt), signal), (item) => item.name, (namespace, name) => `${namespace}.${name}`);
+  const ownedResources = async (asker: PassThroughAsker): Promise<ReadonlyMap<string, Owned<Resource>>> =>
+    named(await gather((source, bounded) => source.listResources(bounded), asker), (item) => item.uri, (namespace, uri) => `callgate://${namespace}/${encodeURIComponent(uri)}`);
+  const ownedPrompts = async (asker: PassThroughAsker): Promise<ReadonlyMap<string, Owned<Prompt>>> =>
+    named(await gather(async (source, bounded) => (await source.listPrompts(bounded)).map(toPrompt), asker), (item) => item.name, (namespace, name) => `${namespace}.${name}`);
 
   return {
-    resources: async (signal) => [...(await ownedResources(signal))].map(([uri, { item }]) => ({ ...item, uri })),
-    templates: async (signal) => {
-      const owned = await gather((source, bounded) => source.listResourceTemplates(bounded), signal);
+    resources: async (asker) => [...(await ownedResources(asker))].map(([uri, { item }]) => ({ ...item, uri })),
+    templates: async (asker) => {
+      const owned = await gather((source, bounded) => source.listResourceTemplates(bounded), asker);
       return [{ uriTemplate: "result://{run}/{number}", name: "Kept results", description: "Results and files of runs" }, ...owned.map(({ item }) => item)];
     },
-    read: async (uri, principal, signal) => {
-      if (uri.startsWith("result://")) return readHandle({ gate, uri: uri as Handle, principal, signal });
-      const listed = (await ownedResources(signal)).get(uri);
-      if (listed !== undefined) return listed.source.readResource(listed.item.uri, signal);
-      const templates = await gather((source, bounded) => source.listResourceTemplates(bounded), signal);
+    read: async (uri, asker) => {
+      if (uri.startsWith("result://")) return readHandle(gate, uri as Handle, asker);
+      const listed = (await ownedResources(asker)).get(uri);
+      if (listed !== undefined) return listed.source.readResource(listed.item.uri, asker.signal);
+      const templates = await gather((source, bounded) => source.listResourceTemplates(bounded), asker);
       const match = templates.find(({ item }) => matches(item.uriTemplate, uri));
       if (match === undefined) throw new ResourceNotFoundError(uri);
-      return match.source.readResource(uri, signal);
+      return match.source.readResource(uri, asker.signal);
     },
-    prompts: async (signal) => [...(await ownedPrompts(signal))].map(([name, { item }]) => ({ ...item, name })),
-    prompt: async (name, args, signal) => {
-      const owned = (await ownedPrompts(signal)).get(name);
+    prompts: async (asker) => [...(await ownedPrompts(asker))].map(([name, { item }]) => ({ ...item, name })),
+    prompt: async (name, args, asker) => {
+      const owned = (await ownedPrompts(asker)).get(name);
       if (owned === undefined) return undefined;
-      const messages = await owned.source.getPrompt(owned.item.name, args, signal);
+      const messages = await owned.source.getPrompt(owned.item.name, args, asker.signal);
       return messages.map(({ role, content }) => ({ role, content }) as PromptMessage);
     },
   };
@@ -94,15 +101,8 @@ function matches(template: string, uri: string): boolean {
   }
 }
 
-interface HandleRead {
-  readonly gate: Gate;
-  readonly uri: Handle;
-  readonly principal: Principal;
-  readonly signal: AbortSignal;
-}
-
-async function readHandle({ gate, uri, principal, signal }: HandleRead): Promise<readonly SourceResourceContent[]> {
-  const result = await gate.read(uri, { principal, signal });
+async function readHandle(gate: Gate, uri: Handle, asker: PassThroughAsker): Promise<readonly SourceResourceContent[]> {
+  const result = await gate.read(uri, asker);
   switch (result.kind) {
     case "artifact":
       return [{ uri, mimeType: result.mimeType, content: { kind: "bytes", bytes: result.bytes } }];

@@ -14,7 +14,7 @@ export function questionMessage(question: ApprovalQuestion, shown: ShownApproval
   const lines = [
     isResult === true ? `${tool} was called. The program asks for its result: approving hands it on, denying withholds it. What the call did stays done.` : isReview === true ? "A program asks to run." : `${tool} asks to run. It ${effectWords[effect]}.`,
     `Why you are asked: ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
-    ...taint.map(({ label, tool: source }) => `After reading from ${source}, whose answers are ${visible(label)}`),
+    ...taint.map(({ label, tool: source, runId: inRun }) => `After reading ${inRun === undefined ? "a resource or prompt of" : "from"} ${source}, whose answers are ${visible(label)}`),
     ...(shown?.isIntact === false ? ["The record was changed since this was asked. Do not approve it."] : []),
     `Question ${approvalId} of run ${runId}`,
     isResult === true ? "The call, as the model wrote it, and its result, as the tool gave it:" : isReview === true ? "The program, as the model wrote it:" : "Arguments, as the model wrote them:",

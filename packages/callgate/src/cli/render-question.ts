@@ -43,7 +43,7 @@ export function renderQuestion({ question, shown, unreadable = shown?.unreadable
 
 /** Labels that had reached the run, and what brought them: the call may be what a stranger's text asked for. */
 function readBefore({ taint = [] }: ApprovalQuestion): readonly string[] {
-  return taint.map(({ label, tool, runId, seq }) => `  after      reading from ${tool} (${runId}.${seq}), whose answers are ${visible(label)}`);
+  return taint.map(({ label, tool, runId, seq }) => `  after      reading ${runId === undefined ? `a resource or prompt of ${tool}` : `from ${tool} (${runId}.${seq})`}, whose answers are ${visible(label)}`);
 }
 
 /** Where values of the arguments were seen before. What the program says itself needs no line. */

@@ -23,6 +23,8 @@ export interface CatalogView {
 export interface CatalogViews {
   /** @param troubles of the namespaces that could not be listed */
   of(catalog: Catalog, principal: Principal, troubles: ReadonlyMap<string, SourceTrouble>): CatalogView;
+  /** Whether the rules let the principal call anything in a namespace whose tools are not known. A policy that throws hides it: the safe reading. */
+  mayReach(principal: Principal, namespace: string): boolean;
 }
 
 /** Principals whose view of one catalog is kept. */
@@ -31,7 +33,15 @@ const maxViews = 64;
 /** Asking the policy about hundreds of tools for each run would cost more than the run. */
 export function createCatalogViews(policy: Policy): CatalogViews {
   const byCatalog = new WeakMap<Catalog, LRUCache<string, CatalogView>>();
+  const mayReach: CatalogViews["mayReach"] = (principal, namespace) => {
+    try {
+      return policy.mayReach(principal, namespace);
+    } catch {
+      return false;
+    }
+  };
   return {
+    mayReach,
     of(catalog, principal, troubles) {
       let views = byCatalog.get(catalog);
       if (views === undefined) byCatalog.set(catalog, (views = new LRUCache<string, CatalogView>({ max: maxViews })));
@@ -39,19 +49,10 @@ export function createCatalogViews(policy: Policy): CatalogViews {
       const key = JSON.stringify([policy.version, tenant, user, agent, roles, claims]);
       let view = views.get(key);
       if (view === undefined) views.set(key, (view = createView(catalog, policy, principal)));
-      const reachable = new Map([...troubles].filter(([namespace]) => mayReach(policy, principal, namespace)));
+      const reachable = new Map([...troubles].filter(([namespace]) => mayReach(principal, namespace)));
       return reachable.size === 0 ? view : withUnavailable(view, reachable);
     },
   };
-}
-
-/** A policy that throws hides the namespace: the safe reading. */
-function mayReach(policy: Policy, principal: Principal, namespace: string): boolean {
-  try {
-    return policy.mayReach(principal, namespace);
-  } catch {
-    return false;
-  }
 }
 
 /** Sources come and go more often than catalogs change, so this is put on top of what is kept. */

@@ -1,4 +1,4 @@
-import type { CircuitView, Gate, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
@@ -7,8 +7,16 @@ import type { SourceTrouble } from "./listed-source.ts";
 
 export type GateCatalog = Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
   viewFor(principal: Principal): CatalogView;
-  passThrough(): ReadonlyMap<string, SourcePassThrough>;
+  /** Of the sources of which the principal may call something. */
+  passThrough(principal: Principal): readonly PassThroughEntry[];
 };
+
+/** A source that has resources or prompts, and the labels of all that it answers. */
+export interface PassThroughEntry {
+  readonly namespace: string;
+  readonly source: SourcePassThrough;
+  readonly labels: readonly Label[];
+}
 
 export interface GateCatalogOptions {
   readonly keeper: CatalogKeeper;
@@ -67,8 +75,13 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
       const all = viewFor(options.principal).declarations(language);
       return all.filter(({ namespace }) => namespaces?.includes(namespace) ?? true).map(({ text }) => text).join("\n\n");
     },
-    passThrough() {
-      return new Map(keeper.current.namespaces.flatMap(({ namespace, source }) => (source.passThrough === undefined ? [] : [[namespace, source.passThrough]])));
+    passThrough(asker) {
+      const { catalog, tools } = viewFor(asker);
+      const isEmpty = (namespace: string): boolean => !catalog.tools.some((tool) => tool.namespace === namespace);
+      // Of a source without tools, or whose tools are not known, the rules say whether any could be called.
+      const reaches = (namespace: string): boolean => (isEmpty(namespace) ? views.mayReach(asker, namespace) : tools.some((tool) => tool.namespace === namespace));
+      return catalog.namespaces.flatMap(({ namespace, source }) =>
+        source.passThrough === undefined || !reaches(namespace) ? [] : [{ namespace, source: source.passThrough, labels: sources.find((one) => one.source === source)?.labels?.["*"] ?? [] }]);
     },
   };
 }

@@ -16,7 +16,9 @@ import { minBudgetTokens } from "../result/shape-run.ts";
 import { createLazyTokenCounter } from "../result/token-counter.ts";
 import { createEventHub } from "../telemetry/event-hub.ts";
 import type { EventHub } from "../telemetry/event-hub.ts";
+import { labelledPassThrough } from "../provenance/labelled-pass-through.ts";
 import { createTaintKeeper } from "../provenance/taint-keeper.ts";
+import type { RunTaint } from "../provenance/taint-keeper.ts";
 import { conversationScopes } from "../provenance/taint-scopes.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
@@ -186,8 +188,9 @@ function composeGate(composition: Composition): Gate {
     work: durable.work,
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),
-    get passThrough() {
-      return catalog.passThrough();
+    passThrough({ principal = defaultPrincipal, conversation } = {}) {
+      const taint = taintOf(composition, principal, conversation);
+      return new Map(catalog.passThrough(principal).map(({ namespace, source, labels }) => [namespace, labelledPassThrough(source, { namespace, labels, taint, nowMs: () => seams.clock.now() })]));
     },
     get problems() {
       return [...(options.notices ?? []), ...policy.problems(), ...keeper.problems];
@@ -200,10 +203,14 @@ function composeGate(composition: Composition): Gate {
 }
 
 /** Who reads a result, how much of it, and into whose context it goes. */
-async function readerOf({ options, seams }: Composition, { budgetTokens, conversation, principal: asker }: ReadOptions, defaultPrincipal: Principal): Promise<Parameters<ResultReader["read"]>[2]> {
+async function readerOf({ options, seams }: Pick<Composition, "options" | "seams">, { budgetTokens, conversation, principal: asker }: ReadOptions, defaultPrincipal: Principal): Promise<Parameters<ResultReader["read"]>[2]> {
   const principal = asker ?? defaultPrincipal;
-  const taint = seams.taints.of(principal.tenant, conversationScopes(principal, conversationOf(conversation)), true);
-  return { principal, taint, budget: { tokens: budgetOf(budgetTokens, options.defaults), counter: await seams.tokenCounter() } };
+  return { principal, taint: taintOf({ seams }, principal, conversation), budget: { tokens: budgetOf(budgetTokens, options.defaults), counter: await seams.tokenCounter() } };
+}
+
+/** What reaches the context that somebody reads into, outside of runs. */
+function taintOf({ seams }: Pick<Composition, "seams">, principal: Principal, conversation: string | undefined): RunTaint {
+  return seams.taints.of(principal.tenant, conversationScopes(principal, conversationOf(conversation)), true);
 }
 
 /** What callers can see of the tools. */
