@@ -1,4 +1,4 @@
-// What chaining and redaction cost: a call of a warm gate without either, and with each switched on alone. They take
+// What chaining, redaction and labels cost: a call of a warm gate without any, and with each switched on alone. They take
 // turns in one process, so that the ratios hold on a busy machine too; read those. CPU time of the whole process.
 //
 // Nothing of Callgate can be told not to chain, so the journal is loaded a second time with stamps that are nothing: a hook
@@ -52,6 +52,8 @@ interface Bench {
   readonly chained: boolean;
   readonly redactor: Redactor;
   readonly answer: unknown;
+  /** Of the tool: what its answers bring to the run. */
+  readonly labels?: readonly string[];
 }
 
 const benches: Readonly<Record<string, Bench>> = {
@@ -60,22 +62,23 @@ const benches: Readonly<Record<string, Bench>> = {
   "summaries and hashes": { chained: false, redactor: made, answer: order },
   "detectors as well": { chained: false, redactor: detectorsOnly, answer: order },
   "detectors that find something": { chained: false, redactor: detectorsOnly, answer: personal },
-  "all": { chained: true, redactor: detectorsOnly, answer: order },
+  "labels": { chained: false, redactor: open, answer: order, labels: ["private", "untrusted"] },
+  "all": { chained: true, redactor: detectorsOnly, answer: order, labels: ["private", "untrusted"] },
 };
 
 const input = { type: "object", properties: { n: { type: "number" }, note: { type: "string" } }, required: ["n"] };
-async function gateOf(name: string, { chained, redactor, answer }: Bench) {
+async function gateOf(name: string, { chained, redactor, answer, labels = [] }: Bench) {
   const clock = systemClock();
   const blobs = createFileBlobs({ folder: join(folder, name, "blobs") });
   const journal = await (chained ? createSqliteJournal : plainJournal.createSqliteJournal)({ path: join(folder, name, "journal.db"), blobs, masterKey, clock });
-  const get = defineTool({ name: "get", description: "bench", effect: "read", input, handler: () => answer });
+  const get = defineTool({ name: "get", description: "bench", effect: "read", labels: [...labels], input, handler: () => answer });
   return await createGate({ sources: [{ source: functionSource({ namespace: "bench", tools: [get] }) }], checkers: [createTypeScriptChecker()], drivers: [createQuickJsDriver({ workers: 1 })], policy: testPolicy(), approver: denyingApprover(), redactor, clock, journal, blobs });
 }
 
 const gates = new Map(await Promise.all(Object.entries(benches).map(async ([name, bench]) => [name, await gateOf(name.replaceAll(/\W+/g, "-"), bench)] as const)));
 
 try {
-  await printInTurns("CPU ms a call of a program, and its ratio to a call without either", gates, '{ n, note: "order of 2026-11-30, please" }');
+  await printInTurns("CPU ms a call of a program, and its ratio to a call without any", gates, '{ n, note: "order of 2026-11-30, please" }');
 } finally {
   for (const gate of gates.values()) await gate.close();
   rmSync(folder, { recursive: true, force: true });

@@ -20,8 +20,6 @@ export interface TaintKeeper {
   of(tenant: string, scopes: readonly TaintScope[], isNew: boolean): RunTaint;
 }
 
-const none: readonly TaintMark[] = [];
-
 /** Scopes beyond runs that are remembered here; others are read again. */
 const maxScopes = 10_000;
 
@@ -46,12 +44,16 @@ export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint
       const isShared = scopes.length > 1;
       let isRead = isNew;
 
+      let known: { readonly size: number; readonly marks: readonly TaintMark[] } = { size: 0, marks: [] };
+
+      /** Asked for with every call; marks only ever come. */
       function all(): readonly TaintMark[] {
-        // The usual case, asked for with every call.
-        if (places.every(({ marks }) => marks.size === 0)) return none;
+        const size = places.reduce((sum, { marks }) => sum + marks.size, 0);
+        if (size === known.size) return known.marks;
         const first = new Map<Label, TaintMark>();
         for (const { marks } of places) for (const mark of marks.values()) if (mark.atMs < (first.get(mark.label)?.atMs ?? Infinity)) first.set(mark.label, mark);
-        return [...first.values()];
+        known = { size, marks: [...first.values()] };
+        return known.marks;
       }
 
       return {
