@@ -2,6 +2,7 @@ import { decodeValue } from "@callgate/contract";
 import type { Blobs, Journal, Principal, ReadResult } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
+import { taintScopes } from "../provenance/taint-scopes.ts";
 import { parseHandle } from "../result/handle.ts";
 import { failure, readPart } from "../result/read-part.ts";
 import type { PartBudget, PartOptions } from "../result/read-part.ts";
@@ -24,9 +25,10 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
       const { tenant, user } = principal;
       const run = await journal.readRun(tenant, named.runId);
       // Another's handle and one that never was are not told apart.
-      const entry = run?.principal.user === user ? await journal.readResult(tenant, named.runId, named.number) : undefined;
-      if (entry === undefined) return failure("HANDLE_NOT_FOUND", `There is no result ${handle} for you. It may have been removed since; run the program again`);
-      await taint.add(await journal.readTaint(tenant, [{ kind: "run", user: "", id: named.runId }]));
+      const entry = run !== undefined && run.principal.user === user ? await journal.readResult(tenant, named.runId, named.number) : undefined;
+      if (run === undefined || entry === undefined) return failure("HANDLE_NOT_FOUND", `There is no result ${handle} for you. It may have been removed since; run the program again`);
+      // What its task and conversation had read may be in it as well: a model wrote the program with that in mind.
+      await taint.add(await journal.readTaint(tenant, taintScopes(run)));
       if (entry.artifact !== undefined) {
         const bytes = await blobs.get(tenant, entry.artifact.digest);
         if (bytes === undefined) return failure("HANDLE_NOT_FOUND", `The file ${entry.artifact.name} was removed from the store`);

@@ -108,6 +108,11 @@ describe("labels beyond one run", () => {
     await gate.read(handle ?? "result://none/1", { conversation: "c1" });
     expect(await gate.run(leak, { conversation: "c1" })).toMatchObject({ status: "suspended" });
     expect(await gate.call("t.search", {}, { conversation: "c2" })).toMatchObject({ outcome: { kind: "ok" } });
+    // A handle brings what its own conversation had read before: the model that wrote the program had it in mind.
+    const written = await gate.run("return 'iban DE02...'", { conversation: "c2" });
+    await gate.call("t.mail", {}, { conversation: "c3" });
+    await gate.read(written.value?.handle ?? "result://none/1", { conversation: "c3" });
+    expect(await gate.run(leak, { conversation: "c3" })).toMatchObject({ status: "suspended" });
     await expect(gate.run("return 1", { conversation: "a\0b" })).rejects.toMatchObject({ code: "USAGE" });
   });
 
