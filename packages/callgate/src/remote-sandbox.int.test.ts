@@ -46,7 +46,7 @@ describe.skipIf(why !== "")(`callgate sandbox serve${why}`, { timeout: 120_000 }
     const sandbox = { launcher: "remote", remote: { url: server.url, token: "env:CALLGATE_SANDBOX_TOKEN", ca: "../cert.pem" } };
     writeFileSync(join(folder, "callgate.json"), JSON.stringify({ sandbox }));
     expect(callgate(["trust"]).status).toBe(0);
-  }, 60_000);
+  });
   afterAll(() => {
     server.child.kill("SIGKILL");
     rmSync(root, { recursive: true, force: true });

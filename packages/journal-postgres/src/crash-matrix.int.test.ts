@@ -22,7 +22,7 @@ describe.skipIf(missing !== undefined)(`durable runs on PostgreSQL${missing === 
   afterAll(async () => {
     await parts.close();
     await stores.close();
-  }, 60_000);
+  });
 
   async function simulated(program: SimulatedProgram, plan: { readonly faults: FaultPlan; readonly seed: number }): Promise<Simulated> {
     const store = stores.store();

@@ -29,7 +29,7 @@ describe.skipIf(missing !== undefined)(`inspectPostgres${missing === undefined ?
   }, 120_000);
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
 
   const toldOf = async (asked: string) => Object.fromEntries((await inspectPostgres({ url: asked })).map(({ check, isOk, found, fix }) => [check, [isOk, found, fix]]));
 

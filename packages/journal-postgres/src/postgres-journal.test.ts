@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
 
   afterAll(async () => {
     await server?.stop();
-  }, 60_000);
+  });
 
   testJournal("postgres", async () => storeOf(await freshDatabase()));
 
@@ -220,6 +220,6 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       const refused = await openJournal("postgres://someone:the-password@127.0.0.1:1/none").catch((error: unknown) => error as Error);
       expect(refused).toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
       expect((refused as Error).message).not.toContain("the-password");
-    }, 60_000);
+    });
   });
 });

@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)(`records in PostgreSQL${missing === undef
   }, 120_000);
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
 
   describe.each(versions)("written with %s", (version) => {
     const snapshot = JSON.parse(readFileSync(new URL(`${version}.json`, folder), "utf8")) as Snapshot;

@@ -26,7 +26,7 @@ describe.each(["legacy", "modern"] as const)("what needs an approval, from an MC
     client = new Client({ name: "it", version: "1" }, { versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } });
     const { url, token } = await server.serveHttp();
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await client.close();
     await server.close();
@@ -63,7 +63,7 @@ describe.each(["legacy", "modern"] as const)("what needs an approval, from an MC
   test.each(here.flatMap((caller) => names.map((name) => [caller, name] as const)))("code-mode 1: %s does not reach %s without an answer", async (caller, name) => {
     await callers[caller]?.(name);
     expect(performed).toEqual([]);
-  }, 60_000);
+  });
 
   test("code-mode 1: with an answer each of them happens, once", async () => {
     for (const name of names) {
@@ -73,7 +73,7 @@ describe.each(["legacy", "modern"] as const)("what needs an approval, from an MC
       expect((await gate.runs.resume(runId)).status).toBe("completed");
     }
     expect(performed).toEqual([...names]);
-  }, 60_000);
+  });
 
   test("code-mode 2: a model that tries every verb there is, from outside and in its program, approves nothing: the run stays suspended", async () => {
     const { runId } = await gate.run("return await tools.bank.write({ by: 'the model' })");

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const clock = functionSource({ namespace: "clock", tools: [defineTool({ name: "now", description: "Says what time it is", input: { type: "object" }, effect: "read", handler: () => 1 })] });
   gate = await createRealGate([clock, createMcpSource({ namespace: "crm", command: "no-such-command-here" })]);
   request = { gate, principal: localPrincipal, conversation: "c", canAsk: false, signal: new AbortController().signal };
-}, 60_000);
+});
 afterAll(() => gate.close());
 
 const why = "The source crm is down: it could not be started: the command was not found";

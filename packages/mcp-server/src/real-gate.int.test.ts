@@ -28,7 +28,7 @@ describe.each(wires)("a real gate before a real MCP server: %s over %s", (era, w
     server = createMcpServer({ gate, version: "1.0.0", progressEveryMs: 200 });
     const { url, token } = await server.serveHttp();
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await client.close();
     await server?.close();

@@ -34,7 +34,7 @@ describe("createPyodideDriver", () => {
     const run = await python("import asyncio, time\ntime.sleep(0.3)\nasync def one(n):\n    await asyncio.sleep(n)\n    return n\nr = await asyncio.gather(one(0.3), one(0.1), one(0.2))\ntry:\n    await asyncio.wait_for(asyncio.sleep(9), 0.1)\nexcept TimeoutError:\n    r.append('late')\nr");
     expect(run.value).toEqual([0.3, 0.1, 0.2, "late"]);
     expect(new Set(run.calls.map(({ kind }) => kind))).toEqual(new Set(["timer"]));
-  }, 90_000);
+  }, 180_000);
 
   test("many at once: what does not fit waits", async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, () => python("from tools import demo\ndemo.echo(i=1)['i']")));
@@ -44,12 +44,12 @@ describe("createPyodideDriver", () => {
   test("asyncio.run and tools at once", async () => {
     const run = await python("import asyncio\nfrom tools import aio\nasync def main():\n    return await asyncio.gather(aio.demo.echo(i=1), asyncio.sleep(0.01, 'slept'), aio.demo.echo(i=2))\nasyncio.run(main())");
     expect(run.value).toEqual([{ i: 1 }, "slept", { i: 2 }]);
-  }, 90_000);
+  }, 180_000);
 
   test("the whole standard library is there at once", async () => {
     const run = await python("import sqlite3, zoneinfo, hashlib, lzma, bz2, decimal, xml.etree.ElementTree, html.parser, zipfile, tomllib, difflib, csv\nconnection = sqlite3.connect(':memory:')\n[connection.execute('select 6 * 7').fetchone()[0], hashlib.sha256(b'x').hexdigest()[:8], str(decimal.Decimal(1) / 3)[:6]]");
     expect(run.value).toEqual([42, "2d711642", "0.3333"]);
-  }, 90_000);
+  }, 180_000);
 
   test("seeds are renewed after the snapshot: random follows the run's seed, secrets do not repeat", async () => {
     const code = "import random, secrets, uuid\n[random.random(), secrets.token_hex(8), str(uuid.uuid4())]";
@@ -57,19 +57,19 @@ describe("createPyodideDriver", () => {
     expect(first[0]).toBe(second[0]);
     expect(first[1]).not.toBe(second[1]);
     expect(first[2]).not.toBe(second[2]);
-  }, 90_000);
+  }, 180_000);
 
   test("a crash of the interpreter is told as what it is, and the next program runs", async () => {
     const { end, out, err } = await python("import json\nprint('before')\njson.loads('[' * 1_000_000)");
     expect(end).toMatchObject({ kind: "limit", limit: "stackKiB" });
     expect([out, err]).toEqual(["before", ""]);
     expect((await python("1")).value).toBe(1);
-  }, 90_000);
+  }, 180_000);
 
   test("what lacks the platform says so", async () => {
     expect((await python("import subprocess\nsubprocess.run(['ls'])")).end).toMatchObject({ kind: "threw", error: { name: "OSError" } });
     expect((await python("import threading\nthreading.Thread(target=print).start()")).end).toMatchObject({ kind: "threw", error: { name: "RuntimeError" } });
-  }, 90_000);
+  }, 180_000);
 
   test.skipIf(!hasPython)(`pure wheels of a folder can be imported, and the folder cannot be read${hasPython ? "" : " (skipped: python3 makes the wheel)"}`, async () => {
     const wheels = join(cacheFolder, "wheels");
@@ -87,7 +87,7 @@ describe("createPyodideDriver", () => {
     } finally {
       await withWheels.close();
     }
-  }, 90_000);
+  }, 180_000);
 
   test("a broken snapshot is made anew", async () => {
     const [name = ""] = readdirSync(cacheFolder).filter((file) => file.endsWith(".snapshot"));

@@ -56,7 +56,7 @@ describe.skipIf(skip !== undefined)("security cases in Deno (skipped where ../sh
     if (item.oracle === "run-twice" || item.oracle === "replay-equal") expect(said(await start().ended)).toBe(text);
     expect(run.lateCalls).toEqual([]);
     expect(JSON.stringify([text, run.outputs])).not.toContain(canary);
-  }, 60_000);
+  });
 
   test.each(python.map((item) => [item.id, item.title, item] as const))("%s %s", async (_id, _title, item) => {
     const run = await runPython(pyodide, item.snippet_or_steps, { limits: { cpuMs: 8_000 } });

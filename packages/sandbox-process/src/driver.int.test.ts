@@ -151,7 +151,7 @@ for (const { name, create, skip } of await testLaunchers()) {
         expect(texts.join("").endsWith("xEND")).toBe(true);
         expect(dropped).toEqual({ kind: "console-dropped", droppedBytes: 50 * (1 << 20) + 4 - texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) - 1 });
         expect((process.memoryUsage.rss() - before) / 1024 / 1024).toBeLessThan(150);
-      }, 60_000);
+      });
 
       test("case 59: there is no input: it ends at once", async () => {
         expect((await runSource(driver, "import sys\nsys.stdin.read()")).value).toBe("");
@@ -198,7 +198,7 @@ for (const { name, create, skip } of await testLaunchers()) {
         expect(end.kind).toBe("cancelled");
         expect(out).toContain("partial");
         expect(processesNamed("sleep\u000061\u0000")).toEqual([]);
-      }, 30_000);
+      });
 
       test("py-033: a grandchild that holds the output does not keep a run that returned", async () => {
         const { end, out } = await runSource(driver, "import subprocess\nsubprocess.Popen(['sleep', '62'])\nprint('SAFE')");
@@ -222,7 +222,7 @@ for (const { name, create, skip } of await testLaunchers()) {
       test("case 60: many at once, the same text too", async () => {
         const runs = await Promise.all(Array.from({ length: 24 }, (_, index) => runSource(driver, index % 2 === 0 ? "from tools import demo\ndemo.echo(i=1)['i']" : "1")));
         expect(runs.every(({ value }) => value === 1)).toBe(true);
-      }, 60_000);
+      });
     });
 
     describe("shell", () => {

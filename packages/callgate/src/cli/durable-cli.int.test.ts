@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)(`callgate on PostgreSQL${missing === unde
   }, 120_000);
   afterAll(async () => {
     await server.stop();
-  }, 60_000);
+  });
 
   test("br-007: a run whose process is killed is taken over, answered, ended and undone by other processes, each write once", async () => {
     await lifeOfARun(project({ postgres: "env:DATABASE_URL" }, { DATABASE_URL: await server.createDatabase("life") }));

@@ -48,7 +48,7 @@ beforeAll(async () => {
   [keys, signer, stranger] = [[key], mine, others];
   expect(await unlockApproverKey(own, "correct horse batterx")).toBeUndefined();
   expect(await unlockApproverKey({ ...own, by: "eve" }, "correct horse battery")).toBeUndefined();
-}, 60_000);
+});
 
 const bob: Principal = { ...localPrincipal, user: "bob" };
 

@@ -7,4 +7,4 @@ test("code-mode 5: the process of a closed gate ends by itself, and a run that w
   const script = fileURLToPath(new URL("fixtures/run-and-exit.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
   expect(stdout).toBe("completed cancelled\n");
-}, 60_000);
+});

@@ -173,7 +173,7 @@ describe("once a key is known", () => {
     const [key, own] = [readApproverKey(made), await unlockApproverKey(made, "correct horse battery")];
     if (key === undefined || own === undefined) throw new Error("no key");
     [rules, signer] = [{ keys: [key] }, own];
-  }, 60_000);
+  });
 
   test("a grant is given and revoked with it only", async () => {
     const { open, performed, pays } = world({}, rules);

@@ -111,7 +111,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     expect(out.split("\n")).toEqual(seen.map((index) => `line ${index}`));
     expect(proxy.count).toBeGreaterThan(5);
     expect(launcher.launched).toHaveLength(1);
-  }, 60_000);
+  });
 
   test("a network that is silent, not closed, is noticed, and the guest goes on over the next connection", async () => {
     const { driver, proxy, launcher } = await setUp({ silenceMs: 600 }, { silenceMs: 600 });
@@ -122,7 +122,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     expect((await done).value).toBe("over");
     expect(proxy.count).toBeGreaterThan(1);
     expect(launcher.launched).toHaveLength(1);
-  }, 30_000);
+  });
 
   test("a client that stays away for longer than the grace: the guest is ended there, the run says so here", async () => {
     const { driver, proxy, launcher, server } = await setUp({ bounds: { graceMs: 300 }, silenceMs: 900 }, { silenceMs: 900 });
@@ -132,20 +132,20 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     expect((await done).end).toMatchObject({ kind: "crashed", message: expect.stringMatching(/connection to the server was lost .* ended the program after its grace/) });
     expect(await isDead(launcher.launched[0])).toBe(true);
     await expect.poll(() => server.guests).toBe(0);
-  }, 30_000);
+  });
 
   test("one that comes back after that is told that its guest is gone; it is not started again", async () => {
     const { driver, proxy, launcher } = await setUp({ bounds: { graceMs: 200 } });
     const { done, said } = startSource(driver, "import time\nprint('begun')\ntime.sleep(60)");
     await said;
     proxy.isDown = true;
-    await expect.poll(() => isDead(launcher.launched[0]), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isDead(launcher.launched[0]), { timeout: 60_000 }).toBe(true);
     await new Promise((wake) => setTimeout(wake, 200));
     proxy.isDown = false;
     const { end } = await done;
     expect(end).toMatchObject({ kind: "crashed", message: expect.stringMatching(/no such guest/) });
     expect(launcher.launched).toHaveLength(1);
-  }, 30_000);
+  });
 
   test("a cancel that falls into a broken connection reaches the guest with the next one", async () => {
     const { driver, proxy, launcher } = await setUp();
@@ -156,7 +156,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     setTimeout(() => (proxy.isDown = false), 300);
     expect((await done).end.kind).toBe("cancelled");
     expect(await isDead(launcher.launched[0])).toBe(true);
-  }, 30_000);
+  });
 
   test("a server that stops ends its guests, and says it", async () => {
     const { driver, server, launcher } = await setUp();
@@ -165,7 +165,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     await server.close();
     expect((await done).end).toMatchObject({ kind: "crashed", message: expect.stringContaining("the server stops") });
     expect(await isDead(launcher.launched[0])).toBe(true);
-  }, 30_000);
+  });
 
   test("an idle guest is ended", async () => {
     const { remote, launcher } = await setUp({ bounds: { idleMs: 200 } });
@@ -228,7 +228,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     await new Promise((wake) => plain.once("close", wake));
     expect(launcher.launched).toEqual([]);
     expect(server.guests).toBe(0);
-  }, 40_000);
+  });
 
   test("frames that are out of order or were never granted break the connection, not the server", async () => {
     const { proxy, remote, server } = await setUp({ bounds: { graceMs: 200 } });
@@ -240,7 +240,7 @@ describe.skipIf(skip !== undefined)(`guests on another host${skip === undefined 
     await expect.poll(() => server.guests).toBe(1);
     socket.write(writeFrame({ k: "data", s: "commands", n: 7 }, "x"));
     await new Promise((wake) => socket.once("close", wake));
-    await expect.poll(() => server.guests, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => server.guests, { timeout: 60_000 }).toBe(0);
     expect((await remote().probe()).kind).toBe("ready");
   });
 
