@@ -1,6 +1,6 @@
 import type { Pointer } from "./abi.ts";
 import { WebAssembly } from "./web-assembly.ts";
-import type { WasmTable } from "./web-assembly.ts";
+import type { WasmModule, WasmTable } from "./web-assembly.ts";
 
 /** What the engine says: the context, the promise, what it was rejected with, whether somebody waits for it now, and 0. */
 export type OnRejection = (...said: readonly [Pointer, bigint, bigint, number, number]) => void;
@@ -16,9 +16,17 @@ const typedFunction = Uint8Array.from([
   [0x07, 0x05, 0x01, 0x01, 0x66, 0x00, 0x00], // export f, function 0
 ].flat());
 
+let compiled: WasmModule | undefined;
+
+/** The module, compiled once in a thread. */
+export function hookModule(): WasmModule {
+  compiled ??= new WebAssembly.Module(typedFunction);
+  return compiled;
+}
+
 /** Puts the hook into the engine's table. Returns its place there, which is what C calls its address. */
 export function placeRejectionHook(table: WasmTable, hook: OnRejection): number {
-  const { f } = new WebAssembly.Instance(new WebAssembly.Module(typedFunction), { h: { f: hook } }).exports;
+  const { f } = new WebAssembly.Instance(hookModule(), { h: { f: hook } }).exports;
   const slot = table.grow(1);
   table.set(slot, f);
   return slot;
