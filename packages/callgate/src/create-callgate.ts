@@ -1,4 +1,4 @@
-import type { Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
+import type { AnswerSigner, Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
@@ -36,6 +36,11 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly warm?: boolean;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
+  /**
+   * Signs what this process says of calls itself (`runs.complete`, `runs.resolve`) where answers need a key: `openApprover`
+   * opens that of this user. Default: nobody does.
+   */
+  readonly signer?: AnswerSigner;
   /**
    * Sandboxes of your own (docs/guide/own-sandbox.md). They come before Callgate's: the first that runs a language gets its
    * programs. Closed with the gate.
@@ -99,7 +104,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     policy,
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
-    approvals: approvalRules(options.approvals, stateFolder),
+    approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }) },
     redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],

@@ -57,6 +57,8 @@ export type {
   ToolView,
 } from "@callgate/contract";
 export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
+export { openApprover } from "./approver/open-approver.ts";
+export type { OpenApproverOptions } from "./approver/open-approver.ts";
 export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/policy-cedar";
 export { defineTool, functionSource } from "@callgate/runtime/source";

@@ -97,6 +97,11 @@ export interface ApproverKey {
 export interface ApprovalRules {
   /** Once there is one, an answer from the journal counts only with a signature of one of these. */
   readonly keys?: readonly ApproverKey[];
+  /**
+   * Signs what this process says of calls itself where nobody else does: ends of background jobs, and what became of writes.
+   * Its key has to be among `keys`. Absent: once there are keys, each such word needs the signer of a person.
+   */
+  readonly signer?: AnswerSigner;
   /** The user on whose behalf is asked may not answer either, whoever acts for them. Default false. */
   readonly fourEyes?: boolean;
   /** Who asked may answer. For tests and demonstrations. Default false. */

@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, ApprovalSignal } from "./approval.ts";
+import type { AnswerSignature, ApprovalQuestion, ApprovalSignal } from "./approval.ts";
 import type { CallError } from "./call-error.ts";
 import type { RecordedValue } from "./recorded-value.ts";
 import type { EffectStatus, OutcomeKind } from "./outcome.ts";
@@ -43,12 +43,12 @@ export type RunSignal =
   | { readonly kind: "answer-refused"; readonly approvalId: string; readonly approved: boolean; readonly by: string; readonly why: string; readonly atMs: number }
   /** `id` makes sending it twice harmless; without one each is an event of its own. */
   | { readonly kind: "event"; readonly name: string; readonly id?: string; readonly payload: RecordedValue; readonly by: string; readonly atMs: number }
-  | { readonly kind: "job"; readonly callId: string; readonly result: { readonly kind: "value"; readonly value: RecordedValue } | { readonly kind: "error"; readonly error: CallError }; readonly by: string; readonly atMs: number }
+  | { readonly kind: "job"; readonly callId: string; readonly result: { readonly kind: "value"; readonly value: RecordedValue } | { readonly kind: "error"; readonly error: CallError }; readonly by: string; readonly signature?: AnswerSignature; readonly atMs: number }
   /**
    * What a person knows of a write of unknown effect; `output` stands for the tool's answer when it happened. It answers one
    * `attempt` only: a write that was tried again after it is in doubt anew.
    */
-  | { readonly kind: "resolution"; readonly callId: string; readonly attempt: number; readonly happened: boolean; readonly output?: RecordedValue; readonly by: string; readonly atMs: number };
+  | { readonly kind: "resolution"; readonly callId: string; readonly attempt: number; readonly happened: boolean; readonly output?: RecordedValue; readonly by: string; readonly signature?: AnswerSignature; readonly atMs: number };
 
 /** `kept`: this one counts. `known`: there was one before, which counts; it is given. */
 export interface SignalReceipt {

@@ -52,7 +52,7 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
   | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string })
-  | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" })
+  | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" | "refused" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }
   | { readonly kind: "circuit-changed"; readonly atMs: number; readonly namespace: string; readonly state: CircuitView["state"] | "closed"; readonly retryAfterMs?: number }

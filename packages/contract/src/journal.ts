@@ -1,7 +1,7 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
 import type { JournalAudit } from "./audit.ts";
-import type { ApprovalQuestion } from "./approval.ts";
+import type { AnswerSignature, ApprovalQuestion } from "./approval.ts";
 import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost } from "./budgets.ts";
 import type { Diagnostic, Lane, ProgramForm, Reach, Repair } from "./checker.ts";
 import type { ClaimOptions, EffectClaim, EffectReservation, RunHolder, RunLease, RunSignal, RunWait, SignalReceipt, Suspension } from "./durable.ts";
@@ -126,8 +126,8 @@ export type JournalEntry =
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */
   | { readonly kind: "call-late"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly result?: RecordedValue; readonly error?: CallError }
-  /** An effect that was unknown is known. `repeated`: done again under the same key. `nobody`: given up, it stays unknown. */
-  | { readonly kind: "call-resolved"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody"; readonly by?: string }
+  /** An effect that was unknown is known. `repeated`: done again under the same key. `nobody`: given up, it stays unknown. `refused`: what was said in the name of `by` does not count, so it stays unknown. */
+  | { readonly kind: "call-resolved"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" | "refused"; readonly by?: string; readonly signature?: AnswerSignature }
   /** A tool said that the work of the call goes on without it. */
   | { readonly kind: "call-backgrounded"; readonly atMs: number; readonly seq: number; readonly token: JsonValue; readonly pollAfterMs?: number; readonly untilMs: number }
   /** The guest was torn down; nothing is held. */

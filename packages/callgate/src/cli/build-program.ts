@@ -184,14 +184,14 @@ function addDurableCommands(runs: Command, act: Act): void {
     .option("--happened", "it took effect")
     .option("--did-not", "it did not; it is performed when the run goes on")
     .option("--output <json>", "what the tool would have answered")
-    .description("say what became of a write of unknown effect")
+    .description("say what became of a write of unknown effect; asks for the passphrase of an approver where one is set")
     .action((call: string, options: object) => act(async (context) => (await load()).resolveCallCommand(call, options, context)));
   runs
     .command("complete")
     .argument("<call>", "RUN.NUMBER of a call whose work goes on in the background")
     .argument("[json]", "what the call gives, as JSON")
     .option("--error <message>", "the work failed")
-    .description("tell how a background job ended")
+    .description("tell how a background job ended; asks for the passphrase of an approver where one is set")
     .action((call: string, json: string | undefined, options: object) => act(async (context) => (await load()).completeCallCommand(call, { json, ...options }, context)));
   runs.command("cancel").argument("<run>", "its id, as runs ls shows it").description("end a suspended run, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
   runs.command("rollback").argument("<run>", "its id, as runs ls shows it").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));

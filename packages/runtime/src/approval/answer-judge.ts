@@ -2,6 +2,8 @@ import type { AnswerSignature, ApprovalQuestion, ApprovalRules, Digest, Grant, P
 import { digestOfWire } from "../lib/digest.ts";
 import { answerDigest } from "./answer-digest.ts";
 import type { ApprovalSignal } from "./approval-signal.ts";
+import { wordDigest } from "./word-digest.ts";
+import type { CallWord } from "./word-digest.ts";
 import { grantDigest } from "../lib/grant-digest.ts";
 
 /** Says whether an answer counts, wherever it came from. */
@@ -12,6 +14,8 @@ export interface AnswerJudge {
   selfRefusal(question: Pick<ApprovalQuestion, "principal">, by: string): string | undefined;
   /** Why a grant found in the journal covers nothing, whatever the call. Undefined: it does. */
   grantRefusal(grant: Grant): string | undefined;
+  /** Why what was said of a call does not count. Undefined: it does. That a job is cancelled needs no signature: who may end the run may do that. */
+  wordRefusal(word: CallWord): string | undefined;
   /** Answers count with a signature only. */
   readonly needsSignature: boolean;
 }
@@ -40,6 +44,12 @@ export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfAppro
     needsSignature: byId.size > 0,
     selfRefusal,
     grantRefusal: (grant) => signatureRefusal(grant.by, grant.signature, () => grantDigest(grant)),
+    wordRefusal(word) {
+      const value = word.kind === "resolution" ? word.output : word.result.kind === "value" ? word.result.value : undefined;
+      if (word.kind === "job" && word.result.kind === "error" && word.result.error.code === "CANCELLED") return undefined;
+      if (value?.clear !== undefined && digestOfWire(value.clear) !== value.digest) return "its value is not the one it was said with";
+      return signatureRefusal(word.by, word.signature, () => wordDigest(word));
+    },
     refusal(question, answer) {
       if (answer.approvalId !== question.approvalId) return "it answers another question";
       const { args } = answer;

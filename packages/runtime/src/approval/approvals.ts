@@ -8,6 +8,7 @@ import { createAnswerJudge } from "./answer-judge.ts";
 import type { AnswerJudge } from "./answer-judge.ts";
 import { createAskingRate } from "./asking-rate.ts";
 import type { ApprovalSignal } from "./approval-signal.ts";
+import type { CallWord } from "./word-digest.ts";
 
 /** How long a question waits for a person. */
 const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
@@ -73,6 +74,8 @@ export interface Approvals {
   deniedBefore(operation: Operation): string | undefined;
   /** Why a standing grant lets nothing of this caller through, whatever the call: who gave it, or its signature. */
   grantRefusal(grant: Grant, principal: Principal): string | undefined;
+  /** Why what was said of a call, such as the end of its job, does not count. */
+  wordRefusal(word: CallWord): string | undefined;
   /** The reason, when this run has asked so much that nobody could read it. */
   tooMany(runId: string): string | undefined;
   /** Takes over what a person denied in an earlier stretch of the run. */
@@ -96,6 +99,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 
   return {
     pose: (operation) => Object.freeze({ ...operation, approvalId: options.newId("apr"), expiresAtMs: clock.now() + expiryMs }),
+    wordRefusal: (word) => judge.wordRefusal(word),
     tooMany: (runId) => rate.refusal(runId),
     grantRefusal: (grant, principal) => judge.grantRefusal(grant) ?? judge.selfRefusal({ principal }, grant.by),
     async ask(question, asking) {

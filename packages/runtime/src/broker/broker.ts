@@ -27,6 +27,7 @@ import { perform } from "./perform.ts";
 import type { LateEnd, Performed } from "./perform.ts";
 import { precheck } from "./precheck.ts";
 import { recover, recoverBlind } from "./recover.ts";
+import { refusedEnd, refusedWord, withoutWord } from "./refuse-word.ts";
 import { release, releaseHeld, withheldBlind } from "./release.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
@@ -132,8 +133,12 @@ interface Journey {
  *
  * Last, the policy is asked whether the program may have the result.
  */
-async function passStages(journey: Journey): Promise<Ended | ParkedCall> {
-  const { scope, opened } = journey;
+async function passStages(given: Journey): Promise<Ended | ParkedCall> {
+  const { opened, memory } = given;
+  const refused = refusedWord(given.scope, memory.approvals);
+  if (refused?.kind === "job" && !given.scope.stop.aborted) return refusedEnd(given.scope, opened.known, refused);
+  const journey = refused === undefined ? given : { ...given, scope: await withoutWord(given.scope, refused) };
+  const { scope } = journey;
   const opening = ready(journey);
   const call = opening instanceof Promise ? await opening : opening;
   const { past } = scope.request;

@@ -32,7 +32,7 @@ function take(call: CallEntries, entry: JournalEntry): void {
   if (entry.kind === "call-edited") call.performed = { ...valueOf(entry.args), by: entry.by };
   if (entry.kind === "call-intercepted" && entry.args !== undefined) call.performed = { ...valueOf(entry.args), by: entry.by };
   if (entry.kind === "call-late") call.settled = { effectStatus: entry.effectStatus, told: { how: "late" } };
-  if (entry.kind === "call-resolved") call.settled = { effectStatus: entry.effectStatus, told: { how: entry.how, ...(entry.by === undefined ? {} : { by: entry.by }) } };
+  if (entry.kind === "call-resolved" && entry.how !== "refused") call.settled = { effectStatus: entry.effectStatus, told: { how: entry.how, ...(entry.by === undefined ? {} : { by: entry.by }) } };
   if (entry.kind === "call-ended") {
     call.ended = entry;
     delete call.settled;

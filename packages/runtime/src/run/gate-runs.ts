@@ -1,8 +1,9 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
-import type { EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import type { ApprovalRules, EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
 import { assertJob } from "./assert-job.ts";
 import { assertOutput } from "./assert-output.ts";
 import { runOf, seqOf } from "./call-ids.ts";
+import { createCallWords } from "./call-words.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { explainRun } from "./explain-run.ts";
@@ -16,20 +17,18 @@ export interface GateRunsOptions {
   readonly seams: Pick<RunSeams, "journal" | "clock" | "redactor" | "suspendAfterMs">;
   readonly durable: Pick<GateDurable, "resume" | "cancel" | "rollback" | "heard">;
   readonly principal: Principal;
+  /** Whose words count. */
+  readonly rules: ApprovalRules;
   readonly viewFor: (principal: Principal) => CatalogView;
   readonly replay: (run: RunRecord, principal: Principal, signal: AbortSignal | undefined) => Promise<ReplayResult>;
 }
 
 /** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
-export function createGateRuns({ seams, durable, principal, viewFor, replay }: GateRunsOptions): Gate["runs"] {
+export function createGateRuns({ seams, durable, principal, rules, viewFor, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
   const { find, must } = createFinder(journal);
-  const [say, fits] = [createSay(journal, durable.heard), createFits(viewFor)];
-  const tell = async (run: RunRecord, signal: RunSignal): Promise<{ readonly known: boolean }> => ({ known: (await say(run, signal)).known });
-
-  const recorded = (value: unknown): RecordedValue => redactor.record(value, encodeValue(value), []);
-
+  const say = createSay(journal, durable.heard);
   return {
     ...reading({ journal, principal }, { find, must }),
     async replay(runId, options = {}) {
@@ -48,30 +47,10 @@ export function createGateRuns({ seams, durable, principal, viewFor, replay }: G
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);
       if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run.status)}; nothing waits for "${name}" there`, { details: { runId } });
-      return await tell(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(payload), by: asker.user, atMs: clock.now() });
+      const { known } = await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(redactor, payload), by: asker.user, atMs: clock.now() });
+      return { known };
     },
-    async resolve(callId, { happened, output }, { principal: asker = principal } = {}) {
-      const run = await find(runOf(callId), asker);
-      if (run === undefined) return await settlePruned(journal, asker, { callId, happened });
-      const { attempt, tool } = await mustBeInDoubt(journal, run, callId);
-      if (output !== undefined) await fits(run, tool, { callId, output });
-      const atMs = clock.now();
-      if (run.status === "running" || run.status === "suspended") {
-        const { counts } = await say(run, { kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(output) }), by: asker.user, atMs });
-        if (counts.kind === "resolution" && counts.happened !== happened) throw alreadySaid(callId, counts);
-        return;
-      }
-      // Nobody goes on with an ended run: what is known now is added to its record.
-      const settled = { seq: seqOf(callId), happened, by: asker.user, atMs, ...(output === undefined ? {} : { output: recorded(output) }) };
-      await journal.append({ runId: run.runId, epoch: run.epoch }, settledEntries(settled), "full");
-    },
-    async complete(callId, result, { principal: asker = principal } = {}) {
-      const run = await must(runOf(callId), asker);
-      const tool = await assertJob(journal, run, callId);
-      if (result.kind === "value") await fits(run, tool, { callId, output: result.value });
-      const told = result.kind === "value" ? { kind: "value" as const, value: recorded(result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
-      return await tell(run, { kind: "job", callId, result: told, by: asker.user, atMs: clock.now() });
-    },
+    ...settling({ seams, principal, rules, viewFor }, { find, must, say }),
     async cancel(runId, { principal: asker = principal, signal } = {}) {
       return await durable.cancel(await must(runId, asker), signal);
     },
@@ -79,6 +58,46 @@ export function createGateRuns({ seams, durable, principal, viewFor, replay }: G
       return await durable.rollback(await must(runId, asker), signal);
     },
   };
+}
+
+/** What settles a call from outside. */
+function settling({ seams: { journal, clock, redactor }, principal, rules, viewFor }: Pick<GateRunsOptions, "seams" | "principal" | "rules" | "viewFor">, { find, must, say }: ReturnType<typeof createFinder> & { readonly say: ReturnType<typeof createSay> }): Pick<Gate["runs"], "resolve" | "complete"> {
+  const [words, fits] = [createCallWords(rules), createFits(viewFor)];
+  return {
+    async resolve(callId, { happened, output }, { principal: asker = principal, signer } = {}) {
+      const run = await find(runOf(callId), asker);
+      const word = (attempt: number) => words.of({ kind: "resolution", callId, attempt, happened, ...(output === undefined ? {} : { output: recorded(redactor, output) }), atMs: clock.now() }, { principal: asker, signer });
+      if (run === undefined) {
+        // Its record is gone: the signature proves who says it, and is kept nowhere.
+        word(0);
+        return await settlePruned(journal, asker, { callId, happened });
+      }
+      const { attempt, tool } = await mustBeInDoubt(journal, run, callId);
+      if (output !== undefined) await fits(run, tool, { callId, output });
+      const said = word(attempt);
+      if (run.status === "running" || run.status === "suspended") {
+        const { counts } = await say(run, said);
+        words.assertCounts(counts);
+        if (counts.kind === "resolution" && counts.happened !== happened) throw alreadySaid(callId, counts);
+        return;
+      }
+      // Nobody goes on with an ended run: what is known now is added to its record.
+      if (said.kind === "resolution") await journal.append({ runId: run.runId, epoch: run.epoch }, settledEntries({ ...said, seq: seqOf(callId) }), "full");
+    },
+    async complete(callId, result, { principal: asker = principal, signer } = {}) {
+      const run = await must(runOf(callId), asker);
+      const tool = await assertJob(journal, run, callId);
+      if (result.kind === "value") await fits(run, tool, { callId, output: result.value });
+      const told = result.kind === "value" ? { kind: "value" as const, value: recorded(redactor, result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
+      const { known, counts } = await say(run, words.of({ kind: "job", callId, result: told, atMs: clock.now() }, { principal: asker, signer }));
+      words.assertCounts(counts);
+      return { known };
+    },
+  };
+}
+
+function recorded(redactor: RunSeams["redactor"], value: unknown): RecordedValue {
+  return redactor.record(value, encodeValue(value), []);
 }
 
 /** Holds what somebody says a call came to against its tool, as the user of the run sees it. */

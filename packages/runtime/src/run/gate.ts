@@ -162,6 +162,7 @@ function composeGate(composition: Composition): Gate {
 
   const runs = createGateRuns({
     seams,
+    rules: options.approvals ?? {},
     durable,
     principal: defaultPrincipal, viewFor: (principal) => catalog.viewFor(principal),
     replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
@@ -188,10 +189,7 @@ function composeGate(composition: Composition): Gate {
     work: durable.work,
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),
-    passThrough({ principal = defaultPrincipal, conversation } = {}) {
-      const taint = taintOf(composition, principal, conversation);
-      return new Map(catalog.passThrough(principal).map(({ namespace, source, labels }) => [namespace, labelledPassThrough(source, { namespace, labels, taint, nowMs: () => seams.clock.now() })]));
-    },
+    passThrough: ({ principal = defaultPrincipal, conversation } = {}) => passThroughFor(composition, catalog, { principal, conversation }),
     get problems() {
       return [...(options.notices ?? []), ...policy.problems(), ...keeper.problems];
     },
@@ -206,6 +204,12 @@ function composeGate(composition: Composition): Gate {
 async function readerOf({ options, seams }: Pick<Composition, "options" | "seams">, { budgetTokens, conversation, principal: asker }: ReadOptions, defaultPrincipal: Principal): Promise<Parameters<ResultReader["read"]>[2]> {
   const principal = asker ?? defaultPrincipal;
   return { principal, taint: taintOf({ seams }, principal, conversation), budget: { tokens: budgetOf(budgetTokens, options.defaults), counter: await seams.tokenCounter() } };
+}
+
+/** Resources and prompts of sources, whose labels reach the context of who reads them. */
+function passThroughFor({ seams }: Composition, catalog: GateCatalog, { principal, conversation }: { readonly principal: Principal; readonly conversation: string | undefined }): ReturnType<Gate["passThrough"]> {
+  const taint = taintOf({ seams }, principal, conversation);
+  return new Map(catalog.passThrough(principal).map(({ namespace, source, labels }) => [namespace, labelledPassThrough(source, { namespace, labels, taint, nowMs: () => seams.clock.now() })]));
 }
 
 /** What reaches the context that somebody reads into, outside of runs. */

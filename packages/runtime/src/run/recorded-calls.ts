@@ -114,8 +114,8 @@ function finished({ issued, refused, ended, effectStatus, output, begun, resolve
   return { issued, refused, ended, effectStatus: isSettled ? "done" : effectStatus, output, edited, past };
 }
 
-function saidBy({ atMs, by = "nobody" }: Entry<"call-resolved">, { callId, attempt, output }: { readonly callId: string; readonly attempt: number; readonly output: RecordedValue | undefined }): RunSignal {
-  return { kind: "resolution", callId, attempt, happened: true, by, atMs, ...(output === undefined ? {} : { output }) };
+function saidBy({ atMs, by = "nobody", signature }: Entry<"call-resolved">, { callId, attempt, output }: { readonly callId: string; readonly attempt: number; readonly output: RecordedValue | undefined }): RunSignal {
+  return { kind: "resolution", callId, attempt, happened: true, by, atMs, ...(output === undefined ? {} : { output }), ...(signature === undefined ? {} : { signature }) };
 }
 
 interface Open {

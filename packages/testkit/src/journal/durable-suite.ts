@@ -316,6 +316,8 @@ export function signalSuite(seams: DurableSeams): void {
       { kind: "job", callId: "c2", result: { kind: "error", error }, by: "worker", atMs: 2 },
       { kind: "resolution", callId: "c3", attempt: 0, happened: true, output: recorded({ id: 3 }), by: "carol", atMs: 3 },
       { kind: "resolution", callId: "c4", attempt: 0, happened: false, by: "carol", atMs: 4 },
+      { kind: "job", callId: "c5", result: { kind: "value", value: recorded(1) }, by: "ann", signature: { keyId: "ed25519:1", value: "c2ln" }, atMs: 5 },
+      { kind: "resolution", callId: "c6", attempt: 1, happened: true, by: "ann", signature: { keyId: "ed25519:1", value: "c2ln" }, atMs: 6 },
     ];
     for (const signal of sent) await first.signal("acme", "r1", signal);
     expect(await second.readSignals("acme", "r1", { clear: true })).toEqual(sent);

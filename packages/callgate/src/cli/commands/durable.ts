@@ -56,9 +56,9 @@ export async function resolveCallCommand(callId: string, options: { readonly hap
   if ((options.happened === true) === (options.didNot === true)) throw new CallgateError("USAGE", "Say what became of the write: --happened or --did-not");
   const happened = options.happened === true;
   const output = parseJson(options.output);
-  await proveApprover(context, "Saying what became of a write");
+  const signer = await proveApprover(context, "Saying what became of a write");
   return await context.withGate(async (gate) => {
-    await gate.runs.resolve(callId, { happened, ...(output === undefined ? {} : { output }) });
+    await gate.runs.resolve(callId, { happened, ...(output === undefined ? {} : { output }) }, signer === undefined ? {} : { signer });
     return say(context, { callId, happened }, `${callId} is on record as ${happened ? "done" : "not done"}`);
   }, { about: [] });
 }
@@ -66,8 +66,9 @@ export async function resolveCallCommand(callId: string, options: { readonly hap
 /** `callgate runs complete CALL [JSON]` */
 export async function completeCallCommand(callId: string, { json, error }: { readonly json: string | undefined; readonly error?: string }, context: CommandContext): Promise<ExitCode> {
   const value = parseJson(json);
+  const signer = await proveApprover(context, "Telling how a background job ended");
   return await context.withGate(async (gate) => {
-    const { known } = await gate.runs.complete(callId, error === undefined ? { kind: "value", value } : { kind: "error", code: "TOOL_FAILED", message: error });
+    const { known } = await gate.runs.complete(callId, error === undefined ? { kind: "value", value } : { kind: "error", code: "TOOL_FAILED", message: error }, signer === undefined ? {} : { signer });
     return say(context, { callId, known }, known ? `${callId} had an end before, which counts` : `told how ${callId} ended`);
   }, { about: [] });
 }
