@@ -49,8 +49,10 @@ function configTable() {
   const describe = (properties, prefix) =>
     Object.entries(properties).flatMap(([name, schema]) => {
       const type = schema.enum?.map((value) => JSON.stringify(value)).join(" · ") ?? schema.type ?? schema.anyOf?.map((one) => one.type ?? JSON.stringify(one.const)).join(" · ") ?? "any";
-      const inner = schema.properties ?? schema.additionalProperties?.properties;
-      const below = inner === undefined ? [] : describe(inner, `${prefix}${name}${schema.properties === undefined ? ".<name>" : ""}.`);
+      // The long form of what a word alone can say.
+      const own = schema.properties ?? schema.anyOf?.find((one) => one.properties !== undefined)?.properties;
+      const inner = own ?? schema.additionalProperties?.properties;
+      const below = inner === undefined ? [] : describe(inner, `${prefix}${name}${own === undefined ? ".<name>" : ""}.`);
       return [[`\`${prefix}${name}\``, cell(type), cell(schema.description ?? "")], ...below];
     });
   return table(["key", "type", "meaning"], describe(JSON.parse(jsonSchema()).properties, ""));

@@ -22,6 +22,8 @@ import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
+import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
+import { sendQuestions } from "./webhook/send-questions.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
 export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder"> {
@@ -88,13 +90,14 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const { journal, blobs, key, notices, secrets } = await openJournal(options.journal ?? {}, { folder, stateFolder, env: process.env, clock });
   opened.push(journal);
   const secretsOf = configuredSecrets(options.secrets ?? {}, { folder, env: process.env });
+  const webhook = openQuestionWebhook(options.approvals, { folder, env: process.env });
   const redis = await openRedis(options.redis, { folder, env: process.env });
   if (redis !== undefined) opened.push(redis.rateStore);
   const answers = openAnswers(options.cache ?? {}, { stateFolder, clock, key, redis });
   if (answers !== undefined) opened.push(answers);
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
-  return await createGate({
+  const gate = await createGate({
     sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
@@ -104,8 +107,8 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     policy,
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
-    approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }) },
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
+    approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }), ...(webhook?.answers === undefined ? {} : { webhook: webhook.answers.rule }) },
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
     ...(isTraced() ? { tracing: (await import("@callgate/runtime/tracing")).createOtelTracing() } : {}),
@@ -123,6 +126,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
       ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
     },
   });
+  return webhook === undefined ? gate : sendQuestions(gate, webhook, options.onFault ?? (() => undefined));
 }
 
 /** The client of MCP is a fifth of all code there is to load: only where there is a server. */

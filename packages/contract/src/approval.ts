@@ -60,7 +60,7 @@ export interface Approver {
 
 /** A signature over an answer, and the key that made it. */
 export interface AnswerSignature {
-  /** `ed25519:` and the first 32 hex digits of the SHA-256 of the public key. */
+  /** `ed25519:` or `webhook:`, and the first 32 hex digits of a SHA-256 of the public key, or of the secret. */
   readonly keyId: string;
   /** Base64url. */
   readonly value: string;
@@ -102,6 +102,11 @@ export interface ApprovalRules {
    * Its key has to be among `keys`. Absent: once there are keys, each such word needs the signer of a person.
    */
   readonly signer?: AnswerSigner;
+  /**
+   * Of a service that people answer through (docs/decisions/0040-answers-by-webhook.md): who answers is whom it names. As with
+   * `keys`, answers count only signed once there is one. It signs answers to questions and nothing else.
+   */
+  readonly webhook?: Omit<ApproverKey, "by">;
   /** The user on whose behalf is asked may not answer either, whoever acts for them. Default false. */
   readonly fourEyes?: boolean;
   /** Who asked may answer. For tests and demonstrations. Default false. */

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CallgateError } from "@callgate/contract";
 import type { Principal } from "@callgate/contract";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
 import type { McpHttpHandler, Server } from "@modelcontextprotocol/server";
 import { isLegacyRequest } from "@modelcontextprotocol/server";
+import { ANSWERS_PATH, serveAnswer } from "./answers-endpoint.ts";
+import type { AnswersPage } from "./answers-endpoint.ts";
 import { createBearerTokens } from "./bearer-tokens.ts";
 import type { BearerTokens, HttpClient } from "./bearer-tokens.ts";
 import { createSessionPool } from "./session-pool.ts";
@@ -22,6 +24,8 @@ export interface HttpOptions {
   readonly clients?: readonly HttpClient[];
   /** What `/metrics` answers, and to whom. Default: nothing is there. */
   readonly metrics?: MetricsPage;
+  /** What takes answers at `/answers`, each proven by its own signature. Default: nothing is there. */
+  readonly answers?: AnswersPage;
   /** Host names, without ports, that a request may name as its target. Default: the names of the loopback. */
   readonly allowedHosts?: readonly string[];
   /** Host names of web pages that may send requests. Default: the names of the loopback. */
@@ -82,7 +86,7 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
   const token = options.token ?? randomBytes(24).toString("base64url");
   if (token.length < 16) throw new CallgateError("USAGE", "The token of the MCP endpoint must have at least 16 characters");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CallgateError("USAGE", `The MCP endpoint cannot listen on port ${port}: ports go from 0, any free one, to 65535`);
-  const { metrics, clients = [] } = options;
+  const { metrics, answers, clients = [] } = options;
   const tokens = createBearerTokens({ token, clients, ...(metrics === undefined ? {} : { metricsTokenSha256: metrics.tokenSha256 }) });
   const sessions = createSessionPool({
     createServer: parts.createLegacyServer,
@@ -111,19 +115,17 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
       if (metricsGuards.every((guard) => guard(request, response))) answerMetrics(metrics, response).catch(parts.onFault);
       return;
     }
+    // A service comes through a proxy with a name of its own, and without a token: its signature is over what it says.
+    if (answers !== undefined && pathOf(request) === ANSWERS_PATH) {
+      serveAnswer(answers, request, response).catch(parts.onFault);
+      return;
+    }
     if (!guards.every((guard) => guard(request, response))) return;
     // The adapter's own type forbids an `undefined` method and url, which Node's type allows and a server never sees.
     serve(request as IncomingMessage & { method: string; url: string }, response).catch(parts.onFault);
   });
   http.maxConnections = options.maxConnections ?? 500;
-  await new Promise<void>((resolve, reject) => {
-    http.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = error.code === "EADDRINUSE" ? `port ${port} is taken; choose another or leave it out` : error.message;
-      reject(new CallgateError("USAGE", `The MCP endpoint cannot listen on ${host}: ${taken}`, { cause: error }));
-    });
-    http.listen(port, host, resolve);
-  });
-  const bound = (http.address() as AddressInfo).port;
+  const bound = await listen(http, { port, host });
   return {
     url: `http://${host === "::1" ? "[::1]" : host}:${bound}${PATH}`,
     port: bound,
@@ -136,6 +138,18 @@ export async function openHttpEndpoint(options: HttpOptions, parts: HttpEndpoint
       });
     },
   };
+}
+
+/** The port it got. */
+async function listen(http: HttpServer, { port, host }: { readonly port: number; readonly host: string }): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", (error: NodeJS.ErrnoException) => {
+      const taken = error.code === "EADDRINUSE" ? `port ${port} is taken; choose another or leave it out` : error.message;
+      reject(new CallgateError("USAGE", `The MCP endpoint cannot listen on ${host}: ${taken}`, { cause: error }));
+    });
+    http.listen(port, host, resolve);
+  });
+  return (http.address() as AddressInfo).port;
 }
 
 type Guard = (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -8,9 +8,15 @@ type Configured = Exclude<ConfigFile["approvals"], string | undefined>;
 
 const dayMs = 86_400_000;
 
-/** The long form of `approvals`: a word alone says where questions go. */
+/** The long form of `approvals`: a word alone says where questions go. What is posted to a service waits for it. */
 export function approvalsConfig(config: ConfigFile["approvals"]): Configured {
-  return typeof config === "string" ? { mode: config } : (config ?? {});
+  if (typeof config === "string") return { mode: config };
+  return config?.webhook === undefined ? (config ?? {}) : { ...config, mode: config.mode ?? "keep" };
+}
+
+/** Whether a service may answer: then an answer without a signature is none. */
+export function isAnsweredByWebhook(config: ConfigFile["approvals"]): boolean {
+  return approvalsConfig(config).webhook?.answers !== undefined;
 }
 
 /**

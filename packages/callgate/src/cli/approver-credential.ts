@@ -1,7 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { AnswerSigner } from "@callgate/contract";
 import { readApproverKey, unlockApproverKey } from "@callgate/runtime/broker";
-import { approvalRules } from "../approver/approval-rules.ts";
+import { approvalRules, isAnsweredByWebhook } from "../approver/approval-rules.ts";
 import { readApproverFile } from "../approver/approver-file.ts";
 import { askPassphrase } from "./ask-passphrase.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -15,7 +15,10 @@ import type { CommandContext } from "./command-context.ts";
 export async function proveApprover(context: Pick<CommandContext, "configuration" | "folders" | "terminal" | "signal">, what: string): Promise<AnswerSigner | undefined> {
   const { config } = await context.configuration();
   const { keys = [] } = approvalRules(config.approvals, context.folders.state);
-  if (keys.length === 0) return undefined;
+  if (keys.length === 0) {
+    if (!isAnsweredByWebhook(config.approvals)) return undefined;
+    throw new CallgateError("NOT_APPROVER", `${what} needs a proof here, for answers come by webhook, and no approver has a key: answer there, or make one with callgate approver init. Nothing was done`);
+  }
   const own = readApproverFile(context.folders.state);
   const isKnown = own !== undefined && keys.some(({ by, keyId }) => by === own.by && keyId === readApproverKey(own)?.keyId);
   if (own === undefined || !isKnown) throw new CallgateError("NOT_APPROVER", `${what} is for ${keys.map(({ by }) => by).join(", ")}, whose keys the configuration names; this user has none of them. Nothing was done`);

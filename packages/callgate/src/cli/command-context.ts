@@ -32,7 +32,7 @@ interface GateUse {
   readonly interactive?: boolean;
   /** True for a process that lives long. Default false. */
   readonly warm?: boolean;
-  /** Hears of what no caller does. Default: nobody. */
+  /** Hears of what no caller does. Default: standard error. */
   readonly onFault?: (fault: unknown) => void;
   /** `--sandbox`: over the configuration's `sandbox.launcher`. */
   readonly launcher?: SandboxConfig["launcher"];
@@ -104,7 +104,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         profile: options.profile ?? process.env["CALLGATE_PROFILE"],
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
-        ...(how.onFault === undefined ? {} : { onFault: how.onFault }),
+        onFault: how.onFault ?? ((fault) => terminal.err(`${terminal.colors.yellow("note")} ${firstLine(fault instanceof Error ? fault.message : String(fault))}\n`)),
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });

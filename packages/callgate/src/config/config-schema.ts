@@ -166,6 +166,8 @@ const principal = z.strictObject({
 
 const approvalsMode = z.enum(["ask", "keep"]);
 
+const webhookSecret = (example: string) => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: a secret does not belong into this file`);
+
 const approvals = z.strictObject({
   elicitation: z.boolean().optional().describe("Asks the person in front of an MCP client that has forms, through the client. Default true, and off once answers need a key or four eyes. Turn it off where a client answers by itself"),
   mode: approvalsMode.optional().describe('Where a person is asked. "ask" (default): at the terminal, or the client\'s own user interface, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
@@ -173,6 +175,20 @@ const approvals = z.strictObject({
     .array(z.strictObject({ by: z.string().min(1).describe("Whose it is"), publicKey: z.string().min(1).describe("As callgate approver show prints it") }))
     .optional()
     .describe("Keys of approvers: only answers signed with one of these count. Default: the key that callgate approver init made for this user; without one, answers are advisory"),
+  webhook: z
+    .strictObject({
+      url: z.string().min(1).describe("Where each question is posted, signed as Standard Webhooks say: https, or http on this machine. A reference such as env:ASK_URL where it is a secret"),
+      secret: webhookSecret("ASK_SECRET").describe("A reference to what questions are signed with, at least 24 bytes"),
+      answers: z
+        .strictObject({
+          url: z.string().min(1).optional().describe("Where the service posts answers to: /answers of callgate mcp --http, as the service reaches it. Default http://127.0.0.1:7423/answers"),
+          secret: webhookSecret("ANSWER_SECRET").describe("A reference to what the service signs its answers with, at least 24 bytes, another one than secret"),
+        })
+        .optional()
+        .describe("Lets the service answer. From then on answers count only from it, or signed by an approver's key. Default: it is only told"),
+    })
+    .optional()
+    .describe("A service that questions are posted to, where people are asked. Questions are kept then, as with mode keep"),
   fourEyes: z.boolean().optional().describe("The user on whose behalf is asked may not answer either, whoever acts for them. Default false"),
   unsafeSelfApproval: z.boolean().optional().describe("Who asked may answer. For demonstrations. Default false"),
   expiryDays: z.number().positive().optional().describe("How long a question waits; then it is denied. Default 7"),
@@ -185,7 +201,7 @@ const alerts = z.strictObject({
   webhook: z
     .strictObject({
       url: z.string().min(1).describe("Where alerts are posted, signed as Standard Webhooks say: https, or http on this machine. A reference such as env:ALERT_URL where it is a secret"),
-      secret: z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ALERT_SECRET: a secret does not belong into this file").describe("A reference to what they are signed with, at least 24 bytes"),
+      secret: webhookSecret("ALERT_SECRET").describe("A reference to what they are signed with, at least 24 bytes"),
     })
     .optional(),
   timeouts: alertRule.describe("Calls of one source that ran into their deadline: over 5 within 10 minutes. false: none"),

@@ -31,8 +31,8 @@ const maxDelayMs = 30_000;
  * Errors: `CallgateError` CONFIG_INVALID for an address or secret that would not be safe.
  */
 export function createWebhookSender({ url, secret, attempts = 5, timeoutMs = 10_000 }: WebhookSenderOptions): WebhookSender {
-  const address = addressOf(url);
-  const webhook = new Webhook(keyOf(secret), { format: "raw" });
+  const address = webhookAddress(url);
+  const webhook = new Webhook(webhookKey(secret), { format: "raw" });
   const tries = retry(handleAll, { maxAttempts: attempts - 1, backoff: new ExponentialBackoff({ initialDelay: 500, maxDelay: maxDelayMs }) });
 
   async function post(id: string, body: string): Promise<void> {
@@ -64,14 +64,16 @@ function reasonOf(fault: unknown): string {
   return fault.cause instanceof Error && "code" in fault.cause ? String(fault.cause.code) : fault.message;
 }
 
-function addressOf(url: string): URL {
+/** Errors: CONFIG_INVALID for an address that others could read on the way to. */
+export function webhookAddress(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   const isHere = address !== undefined && ["127.0.0.1", "[::1]", "localhost"].includes(address.hostname);
   if (address?.protocol === "https:" || (address?.protocol === "http:" && isHere)) return address;
   throw new CallgateError("CONFIG_INVALID", "The address of a webhook must be a URL with https, or with http on this machine");
 }
 
-function keyOf(secret: string): Buffer {
+/** The bytes of a secret as Standard Webhooks write it, or as text. Errors: CONFIG_INVALID for one that could be guessed. */
+export function webhookKey(secret: string): Buffer {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret, "utf8");
   if (key.length >= minSecretBytes) return key;
   throw new CallgateError("CONFIG_INVALID", `The secret of a webhook must be at least ${minSecretBytes} bytes, it is ${key.length}; make one with openssl rand -hex 32`);

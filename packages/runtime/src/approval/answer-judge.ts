@@ -20,17 +20,20 @@ export interface AnswerJudge {
   readonly needsSignature: boolean;
 }
 
+const wrongSignature = "its signature is not valid for what it says";
+
 /** Whose answers count (docs/decisions/0031-who-may-answer.md). Judged where an answer is used: in the process of the gate. */
-export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfApproval = false }: ApprovalRules): AnswerJudge {
+export function createAnswerJudge({ keys = [], webhook, fourEyes = false, unsafeSelfApproval = false }: ApprovalRules): AnswerJudge {
   const byId = new Map(keys.map((key) => [key.keyId, key]));
+  const needsSignature = byId.size > 0 || webhook !== undefined;
 
   function signatureRefusal(by: string, signature: AnswerSignature | undefined, digest: () => Digest): string | undefined {
-    if (byId.size === 0) return undefined;
+    if (!needsSignature) return undefined;
     if (signature === undefined) return "it is not signed, and this gate takes signed answers only";
     const key = byId.get(signature.keyId);
     if (key === undefined) return "it is signed with a key that this gate does not know";
     if (key.by !== by) return `it is signed with the key of ${key.by}`;
-    return key.verify(digest(), signature) ? undefined : "its signature is not valid for what it says";
+    return key.verify(digest(), signature) ? undefined : wrongSignature;
   }
 
   function selfRefusal({ principal }: Pick<ApprovalQuestion, "principal">, by: string): string | undefined {
@@ -41,7 +44,7 @@ export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfAppro
   }
 
   return {
-    needsSignature: byId.size > 0,
+    needsSignature,
     selfRefusal,
     grantRefusal: (grant) => signatureRefusal(grant.by, grant.signature, () => grantDigest(grant)),
     wordRefusal(word) {
@@ -55,7 +58,11 @@ export function createAnswerJudge({ keys = [], fourEyes = false, unsafeSelfAppro
       const { args } = answer;
       if (args?.clear !== undefined && digestOfWire(args.clear) !== args.digest) return "its arguments are not those it was given with";
       const { signature, ...said } = answer;
-      return signatureRefusal(answer.by, signature, () => answerDigest(question, said)) ?? selfRefusal(question, answer.by);
+      const digest = (): Digest => answerDigest(question, said);
+      // A service names who answered; its secret signs for anybody, but answers only.
+      const isByWebhook = webhook !== undefined && signature?.keyId === webhook.keyId;
+      const unproven = isByWebhook ? (webhook.verify(digest(), signature) ? undefined : wrongSignature) : signatureRefusal(answer.by, signature, digest);
+      return unproven ?? selfRefusal(question, answer.by);
     },
   };
 }

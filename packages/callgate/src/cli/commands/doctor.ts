@@ -69,11 +69,12 @@ async function journalFindings({ configuration }: CommandContext): Promise<reado
 
 /** Without a key, whoever can start callgate as this user can answer: an agent with a shell among them. */
 async function approvalFinding({ configuration, folders }: CommandContext): Promise<Finding> {
-  const { approvalRules } = await import("../../approver/approval-rules.ts");
+  const { approvalRules, isAnsweredByWebhook } = await import("../../approver/approval-rules.ts");
   const { config } = await configuration();
   const { keys = [], unsafeSelfApproval } = approvalRules(config.approvals, folders.state);
   if (unsafeSelfApproval === true) return { check: "approvals", state: "warning", found: "who asks may answer (unsafeSelfApproval)", fix: "leave approvals.unsafeSelfApproval out of the configuration" };
-  if (keys.length > 0) return { check: "approvals", state: "ok", found: `answers count with the signature of ${keys.map(({ by }) => by).join(", ")}` };
+  const proofs = [...keys.map(({ by }) => by), ...(isAnsweredByWebhook(config.approvals) ? ["the webhook"] : [])];
+  if (proofs.length > 0) return { check: "approvals", state: "ok", found: `answers count with the signature of ${proofs.join(", ")}` };
   return { check: "approvals", state: "warning", found: "advisory: no key is set, so whoever can start callgate as this user can answer", fix: "make one with callgate approver init (docs/guide/approvals.md)" };
 }
 

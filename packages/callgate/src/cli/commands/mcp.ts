@@ -4,6 +4,8 @@ import { createGateMetrics } from "@callgate/runtime/telemetry";
 import { approvalsConfig } from "../../approver/approval-rules.ts";
 import { watchConfigured } from "../../configured-alerts.ts";
 import { version } from "../../version.ts";
+import { createAnswersPage } from "../../webhook/create-answers-page.ts";
+import { openQuestionWebhook } from "../../webhook/open-question-webhook.ts";
 import { alertLine } from "../alert-line.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -40,8 +42,10 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
           return exitCodes.ok;
         }
         const metrics = tokenSha256 === undefined ? {} : { metrics: { ...(await createGateMetrics(gate)), tokenSha256 } };
+        const taken = openQuestionWebhook(configuration.config.approvals, { env: process.env, folder: configuration.folder })?.answers;
+        const answers = taken === undefined ? {} : { answers: createAnswersPage(gate, taken, (fault) => terminal.err(`fault answers: ${faultLine(fault)}\n`)) };
         const token = options.token ?? process.env["CALLGATE_MCP_TOKEN"];
-        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, clients, ...metrics, ...(token === undefined ? {} : { token }) });
+        const endpoint = await server.serveHttp({ port: typeof options.http === "number" ? options.http : defaultPort, clients, ...metrics, ...answers, ...(token === undefined ? {} : { token }) });
         terminal.err(`MCP at ${endpoint.url}\n${token === undefined ? `Authorization: Bearer ${endpoint.token}\n` : ""}`);
         await interrupted;
         return exitCodes.ok;

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import { approvalRules } from "../../approver/approval-rules.ts";
+import { approvalRules, isAnsweredByWebhook } from "../../approver/approval-rules.ts";
 import { holdSession } from "../../session/hold-session.ts";
 import { createBlockApprover, faultOf } from "../../session/session-holder.ts";
 import type { HolderNews } from "../../session/session-messages.ts";
@@ -19,7 +19,7 @@ export async function holdSessionCommand(sessionId: string, context: CommandCont
   const records = createSessionRecords(context.folders.state);
   try {
     const { config } = await context.configuration();
-    const approver = createBlockApprover((approvalRules(config.approvals, context.folders.state).keys ?? []).length > 0);
+    const approver = createBlockApprover(isAnsweredByWebhook(config.approvals) || (approvalRules(config.approvals, context.folders.state).keys ?? []).length > 0);
     const record = records.read(sessionId);
     if (record === undefined || process.send === undefined) throw new CallgateError("USAGE", "session hold is started by callgate session open");
     await context.withGate(
