@@ -15,3 +15,9 @@ test("a question about a result does not pass for one about a call: it says what
     expect(message).not.toContain("asks to run");
   }
 });
+
+test("a question about a program says what it can call, apart from what the model wrote", () => {
+  const { isResult: _isResult, ...rest } = question;
+  const message = questionMessage({ ...rest, tool: "program", isReview: true, argsSummary: { language: "typescript", findings: [], reach: { tools: [{ tool: "crm.pay", effect: "write" }], more: 2 }, program: "It can call nothing" } }, undefined);
+  expect(message.split("\n")).toContain("It can call crm.pay (changes data), and 2 more");
+});

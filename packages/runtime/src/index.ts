@@ -12,3 +12,4 @@ export { diagnosticText, errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";
 export type { TokenCounter } from "./result/token-counter.ts";
+export { reachText } from "./run/program-reach.ts";

@@ -47,7 +47,7 @@ test("once a key is set an answer needs its passphrase, and a row written straig
   expect(callgate(["approver", "init"], `${passphrase}\n`).status).toBe(0);
   expect(callgate(["approver", "init"], `${passphrase}\n`).status).toBe(2);
   const first = ask(1);
-  for (const verb of [["approvals", "approve", first.ids[0] ?? ""], ["approvals", "deny", first.ids[0] ?? ""], ["approvals", "edit", first.ids[0] ?? "", '{"n":1}'], ["runs", "erase", first.runId], ["runs", "rollback", first.runId], ["runs", "prune", "--older-than", "1"], ["runs", "resolve", `${first.runId}.0`, "--did-not"]]) {
+  for (const verb of [["approvals", "approve", first.ids[0] ?? ""], ["approvals", "deny", first.ids[0] ?? ""], ["approvals", "edit", first.ids[0] ?? "", '{"n":1}'], ["runs", "erase", first.runId], ["runs", "rollback", first.runId], ["runs", "prune", "--older-than", "1"], ["runs", "resolve", `${first.runId}.0`, "--did-not"], ["runs", "complete", `${first.runId}.0`, "1"]]) {
     expect([verb[1], callgate(verb, "wrong passphrase\n").status, callgate([...verb, "--user", "bea"]).status]).toEqual([verb[1], 4, expect.any(Number) as number]);
   }
   expect(JSON.parse(callgate(["--json", "approvals", "ls", "--run", first.runId]).stdout)).toHaveLength(1);

@@ -35,3 +35,8 @@ test("a record that was changed is told before anything can be approved", () => 
   const shown = { question, askedAtMs: 0, state: "open" as const, isIntact: false, args: { amount: 9 } };
   expect(renderQuestion({ question, shown }, { colors: picocolors.createColors(false) })).toContain("Do not approve it");
 });
+
+test("the review of a program shows what it can call", () => {
+  const asked = { ...question, tool: "program", isReview: true as const, argsSummary: { language: "typescript", findings: [], reach: { any: { destructive: 0, write: 2, read: 1 } }, program: "1" } };
+  expect(renderQuestion({ question: asked }, { colors: picocolors.createColors(false) })).toContain("  can call   any tool its caller may call, for it chooses them while it runs: 2 that change data, 1 that reads\n");
+});

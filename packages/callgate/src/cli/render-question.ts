@@ -1,4 +1,5 @@
 import type { ApprovalQuestion, JsonValue, RunUnreadable, ShownApproval } from "@callgate/contract";
+import { reachText } from "@callgate/runtime";
 import { originText } from "./origin-text.ts";
 import { visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
@@ -31,6 +32,7 @@ export function renderQuestion({ question, shown, unreadable = shown?.unreadable
     ...(unreadable === undefined ? [] : [colors.red(`  ${unreadableText(unreadable)} It can be answered only where it can be read.`)]),
     `  why asked  ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
     ...readBefore(question),
+    ...reached(question),
     `  until      ${new Date(expiresAtMs).toISOString()}`,
     ...(shown?.description === undefined ? [] : [`  the tool   ${firstLine(shown.description)}`]),
     ...(shown?.isIntact === false ? [colors.red("  The record was changed since this was asked. Do not approve it.")] : []),
@@ -44,6 +46,12 @@ export function renderQuestion({ question, shown, unreadable = shown?.unreadable
 /** Labels that had reached the run, and what brought them: the call may be what a stranger's text asked for. */
 function readBefore({ taint = [] }: ApprovalQuestion): readonly string[] {
   return taint.map(({ label, tool, runId, seq }) => `  after      reading ${runId === undefined ? `a resource or prompt of ${tool}` : `from ${tool} (${runId}.${seq})`}, whose answers are ${visible(label)}`);
+}
+
+/** What a program can call, by its check. Its calls are decided about, and asked about, one by one all the same. */
+function reached({ isReview, argsSummary }: ApprovalQuestion): readonly string[] {
+  const text = isReview === true ? reachText(argsSummary) : undefined;
+  return text === undefined ? [] : [`  can call   ${text}`];
 }
 
 /** Where values of the arguments were seen before. What the program says itself needs no line. */

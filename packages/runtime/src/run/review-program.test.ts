@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { callbackApprover, keepingApprover } from "../approval/approvers.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
+import { reachText } from "./program-reach.ts";
 
 const open: TestGate[] = [];
 afterEach(async () => {
@@ -135,6 +136,19 @@ describe("review of a program that is answered later", () => {
     expect((await one.gate.runs.show(first.runId))?.entries.filter(({ kind }) => kind === "checked")).toMatchObject([{ ok: true, review: { approvalId: question.approvalId, approved: true, by: "bob" } }]);
     expect(await one.gate.approvals.list()).toEqual([]);
     expect(one.events.map(({ kind }) => kind).filter((kind) => /approval|checked|suspended|ended/.test(kind))).toEqual(["approval-asked", "run-suspended", "run-suspended", "approval-refused", "approval-answered", "run-checked", "call-ended", "run-ended"]);
+  });
+
+  test.each<[string, string, string | RegExp, "query" | "execute"]>([
+    ["the tools it names, the most dangerous first", `import { t } from "tools"; await t.look({}); await t.act({}); await t.drop({});`, "t.drop (DESTROYS data), t.act (changes data), t.look (reads)", "execute"],
+    ["none", "return 1", "no tool", "execute"],
+    ["any, where it chooses them while it runs", program, /^any tool its caller may call, .*: 1 that DESTROYS data, 1 that changes data, 1 that reads$/, "execute"],
+    ["reads alone, in the lane of reads", program, /: 1 that reads$/, "query"],
+  ])("the question tells what it can call: %s", async (_what, asking, expected, lane) => {
+    const made = await createTestGate([{ name: "look", handler: () => 1 }, { name: "act", effect: "write", handler: () => 1 }, { name: "drop", effect: "destructive", handler: () => 1 }], { approver: keepingApprover(), defaults: { suspendAfterMs: 0 }, policy: { ...testPolicy(), decideRun: () => ({ kind: "ask", ruleId: "look", reason: "Programs are looked at" }) } });
+    open.push(made);
+    await made.gate.run(asking, { lane });
+    const question = await questionOf(made);
+    expect(reachText(question.argsSummary)).toMatch(expected instanceof RegExp ? expected : new RegExp(`^${expected.replaceAll(/[().]/g, "\\$&")}$`));
   });
 
   test("denied, it ends as rejected and nothing of it happened", async () => {

@@ -1,10 +1,11 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, PolicyDecision, RunError, RunSignal, Suspension } from "@callgate/contract";
+import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, PolicyDecision, Reach, RunError, RunSignal, Suspension } from "@callgate/contract";
 import { answerIn } from "../approval/approval-signal.ts";
 import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import type { Operation, Verdict } from "../approval/approvals.ts";
 import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
+import { programReach } from "./program-reach.ts";
 import { watchLease } from "./watch-lease.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -53,6 +54,8 @@ export function asksForReview({ kind, diagnostics }: CheckReport, decision: Poli
 interface ReviewCause {
   readonly findings: readonly Diagnostic[];
   readonly asked: Extract<PolicyDecision, { kind: "ask" }> | undefined;
+  /** What the program can call; absent where its check says nothing of it. */
+  readonly reach: Reach | undefined;
 }
 
 /**
@@ -69,7 +72,7 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, { repo
   if (report.kind === "ok" && decision.kind === "deny") return deniedRun(scope, decision);
   if (!asksForReview(report, decision)) return { kind: "none" };
   const { seams, runId, principal } = scope;
-  const cause: ReviewCause = { findings, asked: decision.kind === "ask" ? decision : undefined };
+  const cause: ReviewCause = { findings, asked: decision.kind === "ask" ? decision : undefined, reach: report.kind === "ok" ? report.reach : undefined };
   const operation = operationOf(scope, request, cause);
   const question = before?.question ?? seams.reviews.pose(operation);
   const scoped = { runId, principal, callId: question.callId, tool: programName };
@@ -150,7 +153,7 @@ function waitKept(scope: RunScope, { signal, leave, suspendAfterMs }: Pick<RunRe
   });
 }
 
-function operationOf({ seams, runId, principal }: RunScope, { program, language }: RunRequest, { findings, asked }: ReviewCause): Operation {
+function operationOf({ seams, runId, principal, view, lane }: RunScope, { program, language }: RunRequest, { findings, asked, reach }: ReviewCause): Operation {
   const clean = (text: string): string => seams.redactor.text(text);
   const shown = findings.map(({ code, line, column, message, excerpt }) => ({ rule: code, line, column, message, ...(excerpt === undefined ? {} : { excerpt: clean(excerpt) }) }));
   const digest = digestOf({ language, program });
@@ -162,7 +165,7 @@ function operationOf({ seams, runId, principal }: RunScope, { program, language 
     tool: programName,
     definitionDigest: digest,
     argsDigest: digestOf(shown),
-    argsSummary: { language, findings: shown, program: clean(program.length > maxShownChars ? `${program.slice(0, maxShownChars).toWellFormed()}\n… (${program.length - maxShownChars} more characters)` : program) },
+    argsSummary: { language, findings: shown, ...(reach === undefined ? {} : { reach: programReach(view, lane, reach) }), program: clean(program.length > maxShownChars ? `${program.slice(0, maxShownChars).toWellFormed()}\n… (${program.length - maxShownChars} more characters)` : program) },
     effect: "write",
     policyVersion: seams.policy.version,
     ruleId: asked?.ruleId ?? first?.code ?? "",

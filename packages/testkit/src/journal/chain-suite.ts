@@ -126,6 +126,16 @@ export function chainSuite({ setUp, openAgain }: Opening): void {
       }
     });
 
+    test("br-031: finds a word about a call that nobody said: how its job ended, or what became of its write", async () => {
+      for (const word of [{ kind: "resolution", callId: "r3.0", attempt: 0, happened: false, by: "carol", atMs: 1 }, { kind: "job", callId: "r3.0", result: { kind: "error", error: { code: "X", message: "x", tool: "", retryable: false } }, by: "carol", atMs: 1 }] as const) {
+        const { store, journal } = await setUp();
+        await recordRuns(journal);
+        await journal.signal("acme", "r3", word);
+        await store.edit("update signals set run_id = 'r2'");
+        expect(found(await journal.audit.verify())).toEqual(expect.arrayContaining([{ fault: "signal-changed", runId: "r2", position: 0 }]));
+      }
+    });
+
     test("br-031: finds lines of the ledger that were changed, dropped or cut off", async () => {
       const last = "(select max(position) from ledger)";
       const some = await verified((store) => store.edit("update ledger set body = replace(body, 'completed', 'cancelled') where body like '%completed%'"));
