@@ -38,6 +38,10 @@ const columns: readonly (readonly [name: string, cell: (row: ExportedRow) => Cel
   ["undoes", ({ undoes }) => undoes],
   ["settled", ({ settled }) => settled?.how],
   ["settled_by", ({ settled }) => settled?.by],
+  ["release", ({ release }) => (release === undefined ? undefined : release.released ? "released" : "withheld")],
+  ["release_rule", ({ release }) => release?.ruleId],
+  ["released_by", ({ release }) => release?.by],
+  ["release_approval", ({ release }) => release?.approvalId],
 ];
 
 // A cell that a spreadsheet would take for a formula gets an apostrophe in front.

@@ -40,7 +40,7 @@ type Field = string | number | boolean | readonly string[] | undefined;
 
 function fieldsOf(row: ExportedRow): Readonly<Record<string, Field>> {
   const { own } = names;
-  const { principal, args, performed, decision, approval, result, error, settled } = row;
+  const { principal, args, performed, decision, approval, result, error, settled, release } = row;
   return {
     [names.operation]: conventions.toolOperation,
     [names.tool]: row.tool,
@@ -78,6 +78,10 @@ function fieldsOf(row: ExportedRow): Readonly<Record<string, Field>> {
     [`${own}undoes`]: row.undoes,
     [`${own}settled`]: settled?.how,
     [`${own}settled.by`]: settled?.by,
+    [`${own}release.released`]: release?.released,
+    [`${own}release.rule_id`]: release?.ruleId,
+    [`${own}release.by`]: release?.by,
+    [`${own}release.approval.id`]: release?.approvalId,
   };
 }
 

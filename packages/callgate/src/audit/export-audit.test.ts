@@ -55,9 +55,16 @@ describe("exportAudit", () => {
   test("writes CSV with a head line, quoted where it must be, whole numbers as they are", async () => {
     const written = await text([row()], "csv");
     const [head = ""] = written.split("\n");
-    expect(head).toBe("at,ended_at,duration_ms,tenant,user,agent,task,run,call,kind,program_digest,tool,definition_digest,effect,arguments,arguments_digest,performed,performed_by,decision,rule,approval,approver,outcome,effect_status,error,result,result_digest,attempts,answered_by,idempotency_key,undoes,settled,settled_by");
+    expect(head).toBe("at,ended_at,duration_ms,tenant,user,agent,task,run,call,kind,program_digest,tool,definition_digest,effect,arguments,arguments_digest,performed,performed_by,decision,rule,approval,approver,outcome,effect_status,error,result,result_digest,attempts,answered_by,idempotency_key,undoes,settled,settled_by,release,release_rule,released_by,release_approval");
     expect(written).toContain('2030-03-17T17:46:40.000Z,2030-03-17T17:46:40.020Z,20,acme,ann,assistant,,run_1,run_1.0,call,');
     expect(written).toContain(String.raw`"{""amount"":5,""note"":""say \""hi\"", you\n""}"`);
+  });
+
+  test("tells of a result that was held who had a say, in every format", async () => {
+    const held = row({ release: { released: false, ruleId: "exports", by: "dora", approvalId: "apr_2" } });
+    expect((await text([held], "csv")).trimEnd()).toMatch(/,withheld,exports,dora,apr_2$/);
+    expect((await text([row()], "csv")).trimEnd()).toMatch(/,,,,$/);
+    for (const part of ['"callgate.release.released","value":{"boolValue":false}', '"callgate.release.rule_id","value":{"stringValue":"exports"}', '"callgate.release.by","value":{"stringValue":"dora"}', '"callgate.release.approval.id","value":{"stringValue":"apr_2"}']) expect(await text([held], "otel")).toContain(part);
   });
 
   test.each(["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])("a cell that begins like a formula is none for a spreadsheet: %j", async (formula) => {

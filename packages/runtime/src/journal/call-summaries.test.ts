@@ -45,6 +45,10 @@ const entries: readonly JournalEntry[] = [
   ended(9, { outcome: "timed_out", effectStatus: "unknown" }),
   late(9, "none"),
   resolved(9, "done"),
+  // Its result waits for a person: the call has happened.
+  issued(10),
+  decided(10, "allow"),
+  { kind: "result-held", atMs: 1, seq: 10, effectStatus: "done", attempts: 1, result: { digest: `sha256:${"0".repeat(64)}`, summary: 1 }, artifacts: [] },
 ];
 
 describe("callSummaries", () => {
@@ -61,6 +65,7 @@ describe("callSummaries", () => {
       ["c7", "failed", "unknown", "RUN_INTERRUPTED"],
       ["c8", "ok", "done", undefined],
       ["c9", "timed_out", "done", undefined],
+      ["c10", "failed", "done", "RUN_INTERRUPTED"],
     ]);
   });
 

@@ -13,7 +13,7 @@ interface OpenCall {
 /**
  * The calls of a run as its entries tell them, in issue order. The view `calls` of the SQLite journal says the same.
  *
- * A late result settles the effect, and a resolution does; the last entry counts. A call without a recorded end is left out while the run is
+ * A result that waits for a person says what the call did, a late result settles the effect, and a resolution does; the last entry counts. A call without a recorded end is left out while the run is
  * running or suspended; afterwards it
  * reads as `failed` with RUN_INTERRUPTED, and its effect is `unknown` unless it was a read or was never let through.
  */
@@ -25,7 +25,7 @@ export function callSummaries(entries: readonly JournalEntry[], status: RunStatu
     if (call === undefined) continue;
     if (entry.kind === "call-decided") call.decision = entry.decision;
     if (entry.kind === "call-ended") call.ended = entry;
-    if (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") call.effectStatus = entry.effectStatus;
+    if (entry.kind === "result-held" || entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") call.effectStatus = entry.effectStatus;
   }
   return [...calls.values()].filter((call) => call.ended !== undefined || (status !== "running" && status !== "suspended")).map(summarizeCall);
 }
@@ -37,7 +37,7 @@ function summarizeCall(call: OpenCall): CallSummary {
     const { outcome, durationMs, error } = call.ended;
     return { id, tool, effect, outcome, effectStatus, durationMs, ...(error === undefined ? {} : { error }) };
   }
-  const happened = effectStatus === "unknown" ? "it may or may not have happened" : "nothing was changed";
+  const happened = { unknown: "it may or may not have happened", done: "it has happened", none: "nothing was changed" }[effectStatus];
   const error = { code: "RUN_INTERRUPTED", message: `The run ended before the end of ${tool} was recorded: ${happened}`, tool, retryable: false };
   return { id, tool, effect, outcome: "failed", effectStatus, durationMs: 0, error };
 }

@@ -2,12 +2,20 @@
  * The view `calls` of the SQLite file, one row a call, as a migration. Says what `callSummaries` says: of all that was
  * recorded of a call's effect the last entry counts.
  */
-export const callsView = viewOf("");
+export const callsView = viewOf({ more: "", effects: "'call-ended', 'call-late', 'call-resolved'" });
 
 /** The same with the standing grant that let a call through. */
-export const callsViewOfGrants = viewOf("max(body ->> 'grantId') filter (where kind = 'call-decided') as grant_id,");
+export const callsViewOfGrants = viewOf({ more: grantColumn(), effects: "'call-ended', 'call-late', 'call-resolved'" });
 
-function viewOf(more: string): string {
+/** The same with what is known of a call whose result waits for a person. */
+export const callsViewOfHeldResults = viewOf({ more: grantColumn(), effects: "'result-held', 'call-ended', 'call-late', 'call-resolved'" });
+
+function grantColumn(): string {
+  return "max(body ->> 'grantId') filter (where kind = 'call-decided') as grant_id,";
+}
+
+/** @param effects the kinds of entries that tell an effect */
+function viewOf({ more, effects }: { readonly more: string; readonly effects: string }): string {
   return `
 drop view calls;
 create view calls as
@@ -22,12 +30,12 @@ parts as (
   -- of several of a kind the last one counts; SQLite takes bare columns from the row of the max
   select run_id, body ->> 'seq' as seq, body ->> 'kind' as kind, max(position) as position, tenant, user_id, body ->> 'atMs' as at_ms, body
   from told
-  where body ->> 'kind' in ('call-issued', 'call-decided', 'call-ended', 'call-late', 'call-resolved')
+  where body ->> 'kind' in ('call-issued', 'call-decided', ${effects})
   group by run_id, body ->> 'seq', body ->> 'kind'
 ),
 effects_told as (
   select run_id, seq, max(position) as position, body ->> 'effectStatus' as effect_status
-  from parts where kind in ('call-ended', 'call-late', 'call-resolved') group by run_id, seq
+  from parts where kind in (${effects}) group by run_id, seq
 )
 select
   tenant, user_id, run_id, seq,

@@ -1,4 +1,4 @@
-import { callsView, callsViewOfGrants } from "./calls-view.ts";
+import { callsView, callsViewOfGrants, callsViewOfHeldResults } from "./calls-view.ts";
 import { auditMigration } from "./schema-audit.ts";
 import { grantsMigration } from "./schema-grants.ts";
 
@@ -405,4 +405,5 @@ create table taints (
 create index taints_by_time on taints (at_ms);
 `,
   `${grantsMigration}${callsViewOfGrants}`,
+  callsViewOfHeldResults,
 ];
