@@ -277,6 +277,8 @@ export interface GatePolicy {
   findings(): readonly PolicyFinding[];
   /** Why a call would be decided as it is. Undefined: no such tool, for whomever. */
   explain(tool: string, args: unknown, options?: Pick<Caller, "principal"> & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number; readonly taint?: readonly Label[] }): PolicyExplanation | undefined;
+  /** Whether a program would get what a tool answered to a call. Undefined: no such tool, for whomever. */
+  explainResult(tool: string, call: { readonly args: unknown; readonly result: unknown }, options?: Parameters<GatePolicy["explain"]>[2]): PolicyDecision | undefined;
   /** Whether a program would be run, in the sandbox that would get it; what is given of its surroundings stands in for that one's. */
   explainRun(language: ProgramLanguage, options?: Pick<Caller, "principal"> & { readonly lane?: Lane } & Partial<RunSurroundings>): PolicyDecision;
   /** Why a recorded call, `RUN.NUMBER`, would be decided as it is. Errors: RUN_NOT_FOUND. */

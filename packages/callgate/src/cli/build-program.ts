@@ -335,6 +335,7 @@ function addPolicyCommands(program: Command, act: Act): void {
     .addOption(new Option("--lane <lane>", "of the run").choices(["query", "execute"]))
     .option("--agent <name>", "principal: agent")
     .option("--taint <label...>", "labels that have reached the run, such as private untrusted")
+    .option("--result <json>", "what the tool answered: says whether the program would get that")
     .description("say how a call is decided, why, and what would help: exit code 0 when it is allowed, 3 when not")
     .action((tool: string, json: string | undefined, options: object) => act(async (context) => (await load()).explainPolicyCommand(tool, { args: json, ...options }, context)));
   policy

@@ -8,7 +8,7 @@ import { completePrincipal } from "../principal-input.ts";
 const principal = z.strictObject({ tenant: z.string(), user: z.string(), agent: z.string(), roles: z.array(z.string()), claims: z.record(z.string(), z.json()) }).partial();
 const common = { name: z.string().optional(), principal: principal.optional(), lane: z.enum(["query", "execute"]).optional(), rule: z.string().optional().describe("The rule that must have decided") };
 
-const callCase = z.strictObject({ ...common, tool: z.string().min(1), args: z.unknown().optional(), at: z.iso.datetime().optional(), callsBefore: z.int().min(0).optional(), taint: z.array(z.string()).optional(), expect: z.enum(["allow", "ask", "deny", "hidden"]) });
+const callCase = z.strictObject({ ...common, tool: z.string().min(1), args: z.unknown().optional(), result: z.unknown().optional().describe("What the tool answered: the case is about whether the program may have it"), at: z.iso.datetime().optional(), callsBefore: z.int().min(0).optional(), taint: z.array(z.string()).optional(), expect: z.enum(["allow", "ask", "deny", "hidden"]) });
 const runCase = z.strictObject({ ...common, run: z.string().min(1), launcher: z.string().optional(), mounts: z.array(z.string()).optional(), network: z.array(z.string()).optional(), packages: z.array(z.string()).optional(), expect: z.enum(["allow", "ask", "deny"]) });
 const fixtures = z.strictObject({ cases: z.array(z.union([callCase, runCase])).min(1) });
 
@@ -56,9 +56,16 @@ interface Found {
   readonly found: string;
 }
 
-function decideCall(policy: GatePolicy, { tool, args = {}, principal: given, lane, at, callsBefore, taint }: z.infer<typeof callCase>): Found {
-  const explained = policy.explain(tool, args, { principal: completePrincipal(given ?? {}), ...(lane === undefined ? {} : { lane }), ...(at === undefined ? {} : { atMs: Date.parse(at) }), ...(callsBefore === undefined ? {} : { callsBefore }), ...(taint === undefined ? {} : { taint }) });
-  if (explained === undefined) return { decision: "", found: "no such tool" };
+const noSuchTool: Found = { decision: "", found: "no such tool" };
+
+function decideCall(policy: GatePolicy, { tool, args = {}, result, principal: given, lane, at, callsBefore, taint }: z.infer<typeof callCase>): Found {
+  const options = { principal: completePrincipal(given ?? {}), ...(lane === undefined ? {} : { lane }), ...(at === undefined ? {} : { atMs: Date.parse(at) }), ...(callsBefore === undefined ? {} : { callsBefore }), ...(taint === undefined ? {} : { taint }) };
+  if (result !== undefined) {
+    const decided = policy.explainResult(tool, { args, result }, options);
+    return decided === undefined ? noSuchTool : { decision: decided.ruleId, found: decided.kind };
+  }
+  const explained = policy.explain(tool, args, options);
+  if (explained === undefined) return noSuchTool;
   return { decision: explained.decision.ruleId, found: explained.visible ? explained.decision.kind : "hidden" };
 }
 

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { GatePolicy, Policy, PolicyExplanation, PolicyFinding, Principal, SandboxDriver } from "@callgate/contract";
+import type { GatePolicy, Policy, PolicyExplanation, PolicyFacts, PolicyFinding, Principal, SandboxDriver } from "@callgate/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import { runOf } from "./call-ids.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
@@ -21,10 +21,13 @@ export interface GatePolicyOptions {
 export function createGatePolicy({ policy, keeper, drivers, principal, seams }: GatePolicyOptions): GatePolicy & { /** What people should know. */ problems(): readonly string[] } {
   const { inspection, version } = policy;
   const found = new WeakMap<Catalog, readonly PolicyFinding[]>();
-  const explain: GatePolicy["explain"] = (tool, args, { principal: asker = principal, lane = "execute", callsBefore = 0, taint = [], atMs = seams.clock.now() } = {}) => {
+  const factsOf = (tool: string, args: unknown, { principal: asker = principal, lane = "execute", callsBefore = 0, taint = [], atMs = seams.clock.now() }: NonNullable<Parameters<GatePolicy["explain"]>[2]>): PolicyFacts | undefined => {
     const known = keeper.current.resolve(tool);
-    if (known === undefined) return undefined;
-    return inspection.explain({ principal: asker, tool, namespace: known.namespace, spec: known.tool, args, lane, runId: "", callsBefore, taint, atMs });
+    return known === undefined ? undefined : { principal: asker, tool, namespace: known.namespace, spec: known.tool, args, lane, runId: "", callsBefore, taint, atMs };
+  };
+  const explain: GatePolicy["explain"] = (tool, args, options = {}) => {
+    const facts = factsOf(tool, args, options);
+    return facts === undefined ? undefined : inspection.explain(facts);
   };
 
   function findings(): readonly PolicyFinding[] {
@@ -40,6 +43,10 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
     rules: () => inspection.rules(),
     findings,
     explain,
+    explainResult(tool, { args, result }, options = {}) {
+      const facts = factsOf(tool, args, options);
+      return facts === undefined ? undefined : policy.decideResult({ ...facts, result });
+    },
     explainRun(language, { principal: asker = principal, lane = "execute", ...given } = {}) {
       return policy.decideRun({ principal: asker, language, lane, runId: "", atMs: seams.clock.now(), ...seams.surroundingsOf(driverFor(drivers, language), language), ...given });
     },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import type { GatePolicy, PolicyDecision, PolicyExplanation, PolicyFinding } from "@callgate/contract";
+import type { Gate, GatePolicy, PolicyDecision, PolicyExplanation, PolicyFinding } from "@callgate/contract";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import { completePrincipal } from "../../principal-input.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -75,24 +75,55 @@ export interface ExplainPolicyOptions {
   readonly lane?: string;
   readonly agent?: string;
   readonly taint?: readonly string[];
+  /** What the tool answered: then it is asked whether the program may have that. */
+  readonly result?: string;
 }
 
 /** `callgate policy explain TOOL [JSON]`, or RUN.NUMBER. 0 when it is allowed, 3 when it is not. */
-export async function explainPolicyCommand(subject: string, { args, lane, agent, taint = [] }: ExplainPolicyOptions, context: CommandContext): Promise<ExitCode> {
+export async function explainPolicyCommand(subject: string, { args, lane, agent, taint = [], result }: ExplainPolicyOptions, context: CommandContext): Promise<ExitCode> {
   const isRecorded = /\.\d+$/.test(subject);
   const given = isRecorded ? undefined : parseArguments(await argumentText(args));
   const { config } = await context.configuration();
   const { user, tenant, role } = context.options;
   const principal = completePrincipal({ ...config.principal, ...Object.fromEntries(Object.entries({ user, tenant, agent, roles: role }).filter(([, value]) => value !== undefined)) });
+  if (isRecorded && result !== undefined) throw new CallgateError("USAGE", "--result goes with a tool and arguments, not with a call on record");
   return await context.withGate(async (gate) => {
+    if (result !== undefined) return explainResult(gate, { tool: subject, args: given, result: parseResult(result), options: { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) } }, context);
     const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: gate.policy.explain(subject, given, { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
     const { explanation } = found;
-    if (explanation === undefined && !isRecorded) throw new CallgateError("USAGE", `There is no tool "${subject}"; nearest: ${gate.nearest(subject).join(", ") || "none"}`);
+    if (explanation === undefined && !isRecorded) throw unknownTool(gate, subject);
     const { terminal, options } = context;
     if (options.json === true) terminal.out(`${JSON.stringify({ ...found, ...(explanation === undefined ? {} : { explanation }) })}\n`);
     else terminal.out(renderExplanation(found, context, gate.policy));
     return explanation === undefined || explanation.decision.kind === "allow" ? exitCodes.ok : exitCodes.denied;
   }, { interactive: false });
+}
+
+interface AskedResult {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly result: unknown;
+  readonly options: Parameters<GatePolicy["explainResult"]>[2];
+}
+
+function explainResult(gate: Gate, { tool, args, result, options }: AskedResult, { terminal, options: { json } }: CommandContext): ExitCode {
+  const decision = gate.policy.explainResult(tool, { args, result }, options);
+  if (decision === undefined) throw unknownTool(gate, tool);
+  const word = { allow: "handed on", ask: "asked about", deny: "withheld" }[decision.kind];
+  terminal.out(json === true ? `${JSON.stringify({ tool, decision })}\n` : `the result of ${visible(tool)} is ${word} by ${visible(decision.ruleId)}${decision.kind === "allow" ? "" : `: ${visible(decision.reason)}`}\n`);
+  return decision.kind === "allow" ? exitCodes.ok : exitCodes.denied;
+}
+
+function parseResult(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CallgateError("USAGE", "--result is no JSON");
+  }
+}
+
+function unknownTool(gate: Gate, tool: string): CallgateError {
+  return new CallgateError("USAGE", `There is no tool "${tool}"; nearest: ${gate.nearest(tool).join(", ") || "none"}`);
 }
 
 interface Explained {
