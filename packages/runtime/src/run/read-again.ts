@@ -27,11 +27,10 @@ export async function readAgain(scope: RunScope, entries: readonly JournalEntry[
       found.set(ended.seq, { ...ended, result: await readOne(scope, { issued, args: issued.args.clear, before: ended.result, signal }) });
     }
   }
-  try {
-    await Promise.all(Array.from({ length: Math.min(lost.length, scope.limits.concurrentCalls) }, readOn));
-  } finally {
-    waiting.length = 0; // After one that failed no other is begun.
-  }
+  // After one that failed no other is begun, and those under way end first: a run that is given back makes no calls.
+  const hands = Array.from({ length: Math.min(lost.length, scope.limits.concurrentCalls) }, () => readOn().finally(() => (waiting.length = 0)));
+  const failed = (await Promise.allSettled(hands)).find((ended) => ended.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
   return entries.map((entry) => (entry.kind === "call-ended" ? (found.get(entry.seq) ?? entry) : entry));
 }
 
