@@ -22,5 +22,6 @@ export function journalRefusal(error: unknown): JournalRefusal | undefined {
   if (code === "JOURNAL_UNAVAILABLE" || code === "JOURNAL_CORRUPT") {
     return { code: "JOURNAL_UNAVAILABLE", why: "the journal cannot be written: its disk is full, read-only, damaged or gone", toDo: "A person has to see to it (callgate doctor says more); try again then.", retryable: true };
   }
+  if (code === "RUN_NOT_FOUND") return { code: "JOURNAL_UNAVAILABLE", why: "the journal has not taken the beginning of this run: it could not be written then, or its disk is full", toDo: "A person has to see to it (callgate doctor says more); try again then.", retryable: true };
   return code === "RUN_FENCED" ? { code, why: "another process has taken this run over", toDo: "The run goes on there.", retryable: false } : undefined;
 }

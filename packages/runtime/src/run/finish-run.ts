@@ -15,7 +15,7 @@ import type { TellOptions } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunRequest } from "./run-request.ts";
 import { createTokenMeter } from "./token-meter.ts";
-import { compensationText, waitsText } from "./waits-text.ts";
+import { compensationText, doubtText, waitsText } from "./waits-text.ts";
 import type { TokenMeter } from "./token-meter.ts";
 
 type OkReport = Extract<CheckReport, { kind: "ok" }>;
@@ -44,6 +44,7 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   const artifacts = [...files, ...own].map((artifact) => kept.keepArtifact(artifact));
   for (const notice of executed.suspension === undefined ? [] : waitsText(runId, executed.suspension.waits)) scope.notices.add(notice);
   for (const notice of compensation === undefined ? [] : compensationText(compensation)) scope.notices.add(notice);
+  if (told.status === "completed") for (const notice of doubtText(calls)) scope.notices.add(notice);
   const draft: RunDraft = {
     runId,
     status: told.status,
@@ -73,6 +74,10 @@ function timesOf({ seams: { clock } }: RunScope, { startedMs, waitedMs = 0 }: Ru
 
 function lostNotice(runId: string): string {
   return `Another process has taken run ${runId} over and goes on with it; what was under way here was stopped and is not written down`;
+}
+
+function owedNotice(runId: string): string {
+  return `The end of run ${runId} is not on record yet, and is tried again while this process lives. Should the process end before, another one goes on with the run from its record, and makes calls that were refused here. Do not submit the same work again before callgate runs show ${runId} tells its end`;
 }
 
 type ToldOutcome = { readonly status: RunStatus; readonly error?: RunError };
@@ -182,7 +187,7 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     if (!(await log.suspend(suspension))) scope.notices.add("The journal could not be written; any worker goes on with the run once its lease is over");
     seams.emit({ kind: "run-suspended", atMs: suspension.atMs, runId, principal, waits: suspension.waits });
   } else if (request.recorded) {
-    await log.finish(finish, { onlyRead });
+    if (!(await log.finish(finish, { onlyRead })) && !scope.fence.signal.aborted) scope.notices.add(owedNotice(runId));
     // The end was not written: the run is another owner's, and goes on or ended there.
     if (scope.fence.signal.aborted) return { ...shaped, status: "running", notices: [...shaped.notices, lostNotice(runId)], tokens };
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });

@@ -38,6 +38,7 @@ import { createGateSessions } from "./gate-sessions.ts";
 import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
+import { createOwedEnds } from "./owed-ends.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -105,7 +106,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
   const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, tracing: options.tracing, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
-    broker, reviews, journal, taints: createTaintKeeper(journal), tracing: options.tracing, journalHealth: createJournalHealth(), blobs, policy, redactor, clock, random, emit,
+    broker, reviews, journal, taints: createTaintKeeper(journal), tracing: options.tracing, journalHealth: createJournalHealth(), owedEnds: createOwedEnds(clock), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),
     observe(runId, observer) {
       observers.set(runId, observer);
@@ -194,7 +195,7 @@ function composeGate(composition: Composition): Gate {
       return [...(options.notices ?? []), ...policy.problems(), ...keeper.problems];
     },
     close() {
-      closed ??= durable.close().then(() => activity.end()).then(() => closeGate({ options, hub, broker: seams.broker, check, keeper }));
+      closed ??= durable.close().then(() => activity.end()).then(() => closeGate({ options, hub, broker: seams.broker, check, keeper, owedEnds: seams.owedEnds }));
       return closed;
     },
   };

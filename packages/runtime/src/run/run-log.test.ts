@@ -23,8 +23,9 @@ function harness() {
     },
   };
   const journalHealth = createJournalHealth();
-  const newLog = (): RunLog => createRunLog({ journal: journal as Partial<Journal> as Journal, journalHealth }, firstLease("r1"), { degraded: (message, isLate) => void degraded.push(isLate ? `late: ${message}` : message) });
-  return { log: newLog(), newLog, appended, degraded, state, journalHealth };
+  const owed: (() => Promise<void>)[] = [];
+  const newLog = (): RunLog => createRunLog({ journal: journal as Partial<Journal> as Journal, journalHealth, owedEnds: { owe: (_runId, write) => void owed.push(write) } }, firstLease("r1"), { degraded: (message, isLate) => void degraded.push(isLate ? `late: ${message}` : message) });
+  return { log: newLog(), newLog, appended, degraded, state, journalHealth, owed };
 }
 
 describe("createRunLog", () => {

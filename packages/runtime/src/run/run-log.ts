@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { Durability, Journal, JournalEntry, RunFinish, RunLease, RunStart, Suspension } from "@callgate/contract";
 import type { JournalHealth } from "./journal-health.ts";
+import type { OwedEnds } from "./owed-ends.ts";
 
 /**
  * A run's own part of the journal. Never throws: what cannot be written is kept for the next try and told once. Whether a
@@ -21,8 +22,10 @@ export interface RunLog {
   /**
    * Resolves once everything of the run is written, or could not be. With `onlyRead` it does not wait for that while the
    * journal is sound: nothing happened that a lost record would hide (docs/decisions/0022-ends-of-reads.md).
+   *
+   * False: the end is not on record, and is tried again until it is.
    */
-  finish(finish: RunFinish, options?: { readonly onlyRead?: boolean }): Promise<void>;
+  finish(finish: RunFinish, options?: { readonly onlyRead?: boolean }): Promise<boolean>;
   /** The same without an end. */
   settle(): Promise<void>;
 }
@@ -45,10 +48,11 @@ export interface RunLogHearing {
 export interface RunLogSeams {
   readonly journal: Journal;
   readonly journalHealth: JournalHealth;
+  readonly owedEnds: Pick<OwedEnds, "owe">;
 }
 
 /** @param lease under which everything is written; a run that begins has its `firstLease` */
-export function createRunLog({ journal, journalHealth }: RunLogSeams, lease: RunLease, hearing: RunLogHearing): RunLog {
+export function createRunLog({ journal, journalHealth, owedEnds }: RunLogSeams, lease: RunLease, hearing: RunLogHearing): RunLog {
   const { follow, followed } = createFollowing();
   let isAnswered = false;
   const attempt = createAttempt(hearing, (message) => {
@@ -56,6 +60,14 @@ export function createRunLog({ journal, journalHealth }: RunLogSeams, lease: Run
     hearing.degraded(message, isAnswered);
   });
   const written = createEntries({ follow, append: (entries, durability) => attempt(() => journal.append(lease, entries, durability)) });
+
+  /** What was kept for the next try comes first: an end without it would hide what happened. */
+  async function finishAgain(finish: RunFinish): Promise<void> {
+    written.write("lazy");
+    await followed();
+    if (!written.isEmpty) throw new CallgateError("JOURNAL_UNAVAILABLE", "The journal still takes nothing");
+    await journal.finish(lease, finish, "full");
+  }
 
   return {
     begin(start, options) {
@@ -85,9 +97,12 @@ export function createRunLog({ journal, journalHealth }: RunLogSeams, lease: Run
       written.write(durability);
       const ended = attempt(() => journal.finish(lease, finish, durability));
       follow(ended);
-      if (isAnswered) return;
+      if (isAnswered) return true;
       await followed();
-      journalHealth.isSound = await ended;
+      const isRecorded = await ended;
+      journalHealth.isSound = isRecorded;
+      if (!isRecorded) owedEnds.owe(lease.runId, () => finishAgain(finish));
+      return isRecorded;
     },
   };
 }
@@ -97,6 +112,8 @@ interface Entries extends Pick<RunLog, "add" | "gather"> {
   write(durability: Durability): void;
   /** What is gathered from now on is written at once. */
   end(): void;
+  /** Nothing waits. */
+  readonly isEmpty: boolean;
 }
 
 interface EntriesSeams {
@@ -140,6 +157,9 @@ function createEntries({ follow, append }: EntriesSeams): Entries {
     },
     end() {
       isOver = true;
+    },
+    get isEmpty() {
+      return waiting.length === 0;
     },
   };
 }

@@ -7,6 +7,7 @@ import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { JournalHealth } from "./journal-health.ts";
 import type { LiveRuns } from "./live-runs.ts";
+import type { OwedEnds } from "./owed-ends.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** What every run reaches the world through. */
@@ -18,6 +19,7 @@ export interface RunSeams {
   readonly taints: TaintKeeper;
   readonly tracing: Tracing | undefined;
   readonly journalHealth: JournalHealth;
+  readonly owedEnds: OwedEnds;
   readonly blobs: Blobs;
   readonly policy: Policy;
   readonly redactor: Redactor;

@@ -1,4 +1,4 @@
-import type { RunResult, RunWait } from "@callgate/contract";
+import type { CallSummary, RunResult, RunWait } from "@callgate/contract";
 
 /** Waits that are told one by one. */
 const maxTold = 10;
@@ -56,4 +56,12 @@ function timeText(atMs: number): string {
 export function compensationText({ undone, remaining }: NonNullable<RunResult["compensation"]>): readonly string[] {
   const done = undone.length === 0 ? [] : [`Undone, last first: ${undone.slice(0, maxTold).join(", ")}${undone.length > maxTold ? ` and ${undone.length - maxTold} more` : ""}`];
   return [...done, ...remaining.slice(0, maxTold).map(({ callId, tool, why }) => `Not undone: ${tool} (${callId}), for ${why}`), ...(remaining.length > maxTold ? [`Not undone: ${remaining.length - maxTold} more calls`] : [])];
+}
+
+/** Of a run that its program brought to an end although nobody knows what became of a write: it may have called again, or passed over it. */
+export function doubtText(calls: readonly CallSummary[]): readonly string[] {
+  const inDoubt = calls.filter(({ effectStatus }) => effectStatus === "unknown");
+  if (inDoubt.length === 0) return [];
+  const told = inDoubt.slice(0, maxTold).map(({ id, tool }) => `${tool} (${id})`).join(", ");
+  return [`Nobody knows whether these took effect: ${told}${inDoubt.length > maxTold ? ` and ${inDoubt.length - maxTold} more` : ""}. Find out before anything of it is done again; say what became of them with callgate runs resolve`];
 }
