@@ -354,11 +354,11 @@ export interface Gate {
      * whose tools it can reach is away; it waits on).
      */
     resume(runId: string, options?: ResumeOptions): Promise<RunResult>;
-    /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (it has ended), SIGNAL_LIMIT. */
+    /** Sends an event to a run that waits, or will wait, for it. `id` makes sending it twice harmless. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (it has ended, or was sent something else with that id), SIGNAL_LIMIT. */
     signal(runId: string, event: { readonly name: string; readonly payload?: unknown; readonly id?: string }, options?: Caller): Promise<{ readonly known: boolean }>;
     /** Says whether a write of unknown effect happened; `output` stands for the tool's answer. The first answer counts. Errors: SIGNAL_REFUSED, also for another answer than the first and for one that lacks the signature it needs. */
     resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Speaker): Promise<void>;
-    /** Tells how a background job ended; the first end counts. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (no job of that call is waited for, or it lacks the signature it needs). */
+    /** Tells how a background job ended; the first end counts. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (no job of that call is waited for, another end was told before, or it lacks the signature it needs). */
     complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Speaker): Promise<{ readonly known: boolean }>;
     /** Ends a run that is suspended, as cancelled; declared compensations run first. */
     cancel(runId: string, options?: Caller): Promise<RunResult>;

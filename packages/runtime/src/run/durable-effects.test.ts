@@ -42,7 +42,8 @@ describe("sleep and waitFor", () => {
       return [late, await waitFor("a"), await waitFor("a"), await b];`);
     expect(run).toMatchObject({ status: "suspended", waits: [{ kind: "event", name: "b", occurrence: 0 }, { kind: "event", name: "a", occurrence: 0 }] });
     for (const [name, payload] of [["a", 1], ["b", { x: 9 }], ["a", 2]] as const) expect(await gate.runs.signal(run.runId, { name, payload, id: JSON.stringify(payload) })).toEqual({ known: false });
-    expect(await gate.runs.signal(run.runId, { name: "a", payload: 7, id: "1" })).toEqual({ known: true });
+    expect(await gate.runs.signal(run.runId, { name: "a", payload: 1, id: "1" })).toEqual({ known: true });
+    await expect(gate.runs.signal(run.runId, { name: "a", payload: 7, id: "1" })).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringMatching(/has already told run \S+ of the event "a" with id 1, and it was something else/) as string });
     expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: ["WAIT_TIMED_OUT", 1, 2, { x: 9 }] } });
     await expect(gate.runs.signal(run.runId, { name: "a" })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
   });
@@ -131,7 +132,8 @@ describe("background jobs", () => {
     const gate = await open();
     const run = await gate.run("return await tools.t.build({})");
     expect(await gate.runs.complete(`${run.runId}.0`, { kind: "value", value: 1 })).toEqual({ known: false });
-    expect(await gate.runs.complete(`${run.runId}.0`, { kind: "value", value: 2 })).toEqual({ known: true });
+    expect(await gate.runs.complete(`${run.runId}.0`, { kind: "value", value: 1 })).toEqual({ known: true });
+    for (const other of [{ kind: "value", value: 2 }, { kind: "error", code: "FAILED", message: "no" }] as const) await expect(gate.runs.complete(`${run.runId}.0`, other)).rejects.toMatchObject({ code: "SIGNAL_REFUSED", message: expect.stringContaining("it was something else") as string });
     expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "completed", value: { value: 1 } });
     const calling = gate.call("t.build", {});
     await until(() => journal.runs.size === 2 && [...journal.runs.values()].some(({ entries }) => entries.some(({ kind }) => kind === "call-backgrounded") && entries.every(({ kind }) => kind !== "suspended")));

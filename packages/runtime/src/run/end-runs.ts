@@ -80,16 +80,17 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     async cancel(run, signal) {
       const { runId, principal } = run;
       const claimed = run.status === "suspended" ? await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs }) : undefined;
-      if (claimed === undefined) throw new CallgateError("RUN_NOT_RESUMABLE", cancelText(run), { details: { runId, status: run.status } });
+      if (claimed === undefined) throw await notOurs(journal, run, new CallgateError("RUN_NOT_RESUMABLE", cancelText(run), { details: { runId, status: run.status } }));
       return await endCancelled(claimed, signal);
     },
     goOnCancelling: (claimed, signal) => endCancelled(claimed, signal),
-    async rollback({ runId, principal, status }, signal) {
+    async rollback(run, signal) {
+      const { runId, principal, status } = run;
       const claim = await journal.claimEnded(principal.tenant, runId, { leaseMs: seams.leaseMs });
       switch (claim.kind) {
         case "claimed": return await undoClaimed(claim, signal);
         case "held": throw heldError(runId, claim.holder);
-        case "open": throw openError(runId, status);
+        case "open": throw await notOurs(journal, run, openError(runId, status));
       }
     },
     goOnUndoing: (claimed, signal) => goOnUndoing(claimed, signal).finally(() => journal.letGo(claimed.lease)),
@@ -143,6 +144,13 @@ async function again(journal: Journal, { principal, runId }: RunRecord): Promise
   const run = await journal.readRun(principal.tenant, runId);
   if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
   return run;
+}
+
+/** A run that somebody is cancelling has not ended, and yet does not go on. */
+async function notOurs(journal: Journal, { runId, principal: { tenant } }: RunRecord, otherwise: CallgateError): Promise<CallgateError> {
+  const run = await journal.readRun(tenant, runId);
+  const isCancelled = run?.status === "running" && (await journal.readEntries(tenant, runId)).some(({ kind }) => kind === "cancelling");
+  return isCancelled ? new CallgateError("RUN_HELD", `Run ${runId} is being cancelled: another process or another caller undoes what it did. Nothing was done here. Wait for its end: callgate runs show ${runId}`, { details: { runId } }) : otherwise;
 }
 
 /** Only what is suspended is cancelled from outside. */

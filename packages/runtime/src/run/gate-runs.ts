@@ -47,7 +47,9 @@ export function createGateRuns({ seams, durable, principal, rules, viewFor, repl
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);
       if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run.status)}; nothing waits for "${name}" there`, { details: { runId } });
-      const { known } = await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: recorded(redactor, payload), by: asker.user, atMs: clock.now() });
+      const told = recorded(redactor, payload);
+      const { known, counts } = await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: told, by: asker.user, atMs: clock.now() });
+      if (counts.kind === "event" && counts.payload.digest !== told.digest) throw otherSaid(runId, `event "${name}" with id ${String(id)}`, counts.by);
       return { known };
     },
     ...settling({ seams, principal, rules, viewFor }, { find, must, say }),
@@ -91,9 +93,15 @@ function settling({ seams: { journal, clock, redactor }, principal, rules, viewF
       const told = result.kind === "value" ? { kind: "value" as const, value: recorded(redactor, result.value) } : { kind: "error" as const, error: { code: result.code, message: redactor.text(result.message), tool: "", retryable: false } };
       const { known, counts } = await say(run, words.of({ kind: "job", callId, result: told, atMs: clock.now() }, { principal: asker, signer }));
       words.assertCounts(counts);
+      if (counts.kind === "job" && gistOf(counts.result) !== gistOf(told)) throw otherSaid(run.runId, `end of call ${callId}`, counts.by);
       return { known };
     },
   };
+}
+
+/** What tells one end of a job from another. */
+function gistOf(result: Extract<RunSignal, { readonly kind: "job" }>["result"]): string {
+  return result.kind === "value" ? result.value.digest : `${result.error.code}: ${result.error.message}`;
 }
 
 function recorded(redactor: RunSeams["redactor"], value: unknown): RecordedValue {
@@ -172,6 +180,11 @@ function notInDoubt(callId: string, known: Known): CallgateError {
 function alreadySaid(callId: string, { happened, by }: Extract<RunSignal, { readonly kind: "resolution" }>): CallgateError {
   const follows = happened ? "it is not performed again" : "it is performed when the run goes on. If it did happen after all, cancel the run before that";
   return new CallgateError("SIGNAL_REFUSED", `${by} has already said that call ${callId} ${happened ? "happened" : "did not happen"}. The first answer counts and this one does not: ${follows}`, { details: { callId } });
+}
+
+/** The same, said again, is harmless. */
+function otherSaid(runId: string, what: string, by: string): CallgateError {
+  return new CallgateError("SIGNAL_REFUSED", `${by} has already told run ${runId} of the ${what}, and it was something else. What was said first counts; what came now was not kept. What is news needs an id of its own`, { details: { runId } });
 }
 
 /** What is known of a call's effect, and how often it was settled before. */

@@ -67,6 +67,18 @@ describe("two rollbacks at once", () => {
     expect(log).toHaveLength(3);
   });
 
+  test("and while a cancel undoes, neither another cancel nor a rollback does: both are told", async () => {
+    const { open, log, letGo } = shop();
+    const [first, second] = [await open(), await open()];
+    const { runId } = await first.run(`${program.replace("return 1", "await waitFor('go')")}`);
+    const cancelling = first.runs.cancel(runId);
+    await until(() => log.includes("undo b"));
+    for (const gate of [first, second]) for (const verb of ["cancel", "rollback"] as const) await expect(gate.runs[verb](runId)).rejects.toMatchObject({ code: "RUN_HELD", message: expect.stringContaining("is being cancelled") as string });
+    letGo();
+    expect((await cancelling).compensation).toMatchObject({ remaining: [] });
+    expect(log).toEqual(["undo c", "undo b", "undo a"]);
+  });
+
   test("one whose process is lost is finished by a worker; the slow process undoes nothing more and says why", async () => {
     const { open, log, letGo, lose, journal, entries } = shop();
     const [first, second] = [await open(), await open()];

@@ -73,12 +73,12 @@ export async function completeCallCommand(callId: string, { json, error }: { rea
   }, { about: [] });
 }
 
-/** `callgate runs cancel RUN` */
+/** `callgate runs cancel RUN`: ends as `rollback` does. */
 export async function cancelRunCommand(runId: string, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
     const result = await gate.runs.cancel(runId, { signal: context.signal });
     printRun(result, context);
-    return exitCodes.ok;
+    return exitOfUndoing(result);
   });
 }
 
@@ -88,10 +88,15 @@ export async function rollbackRunCommand(runId: string, context: CommandContext)
   return await context.withGate(async (gate) => {
     const result = await gate.runs.rollback(runId, { signal: context.signal });
     printUndoing(result, context);
-    const { remaining = [] } = result.compensation ?? {};
-    if (remaining.some(({ approvalId }) => approvalId !== undefined)) return exitCodes.approvalPending;
-    return remaining.length === 0 ? exitCodes.ok : exitCodes.failed;
+    return exitOfUndoing(result);
   });
+}
+
+/** Whether anything is left that a person has to allow, or to undo. */
+function exitOfUndoing({ compensation }: RunResult): ExitCode {
+  const { remaining = [] } = compensation ?? {};
+  if (remaining.some(({ approvalId }) => approvalId !== undefined)) return exitCodes.approvalPending;
+  return remaining.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
 /** What was undone of a run, and what is left. What the run gave was told when it ended. */
