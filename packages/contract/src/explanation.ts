@@ -1,5 +1,5 @@
 /** What a sentence of an explanation is about. */
-export type ExplanationPart = "asked" | "checked" | "read" | "wrote" | "refused" | "undone" | "doubt" | "ended";
+export type ExplanationPart = "asked" | "checked" | "resumed" | "read" | "wrote" | "refused" | "undone" | "doubt" | "ended";
 
 /**
  * A run in sentences for somebody who knows neither programs nor this software. The same record gives the same sentences;

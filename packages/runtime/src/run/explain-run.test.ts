@@ -46,6 +46,22 @@ describe("explainRun", () => {
     await expect(gate.runs.explain(runId, { principal: { ...localPrincipal, tenant: "rival" } })).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
   });
 
+  test("tells of a lost process, and of what became of the calls it had under way", () => {
+    const told = texts({ ...sampleRun("r1"), ...headOnly }, [
+      issued(0, { callId: "r1.0" }),
+      issued(1, { callId: "r1.1" }),
+      { kind: "resumed", atMs: 4, epoch: 2, reason: "due", changes: [] },
+      { kind: "resumed", atMs: 5, epoch: 3, reason: "taken_over", changes: [] },
+      { kind: "call-resolved", atMs: 6, seq: 0, effectStatus: "done", how: "reconciled" },
+      { kind: "call-resolved", atMs: 7, seq: 1, effectStatus: "none", how: "repeated" },
+    ]);
+    expect(told).toContain("Its process was lost once, and another one took it over from its record.");
+    expect(told.filter((text) => text.includes("was not known then"))).toEqual([
+      expect.stringMatching(/^Call 0: .* asked afterwards, the tool said that it had\.$/),
+      expect.stringMatching(/^Call 1: .* it was performed again, which its tool declares harmless\.$/),
+    ]);
+  });
+
   test("tells of an edit, of a late word, of a grant, and of a policy that is not enforced", () => {
     const ended = (seq: number, effectStatus: "done" | "unknown"): JournalEntry => ({ kind: "call-ended", atMs: 5, seq, outcome: effectStatus === "done" ? "ok" : "timed_out", effectStatus, durationMs: 3, attempts: 1, cached: false, artifacts: [] });
     const told = texts({ ...sampleRun("r1"), ...headOnly }, [

@@ -1,4 +1,5 @@
-import type { AuditRow, ExplanationPart, JournalEntry, JsonValue, RunExplanation, RunRecord } from "@callgate/contract";
+import type { AuditRow, EffectStatus, ExplanationPart, JournalEntry, JsonValue, RunExplanation, RunRecord } from "@callgate/contract";
+import { seqOf } from "./call-ids.ts";
 import { auditRowsOf } from "./audit-rows.ts";
 import { waitText } from "./waits-text.ts";
 
@@ -24,6 +25,7 @@ export function explainRun(run: RunRecord, entries: readonly JournalEntry[]): Ru
       asked(run),
       ...checked(run, entries),
       ...rows.filter(({ kind }) => kind === "review").map(reviewed),
+      ...wentOn(entries, calls),
       ...readSentences(calls.filter((row) => row.effect === "read" && !isRefused(row))),
       ...bounded("wrote", writes.map(wrote), "calls that could change something"),
       ...bounded("refused", refused.map(refusal), "calls that were not allowed"),
@@ -80,6 +82,24 @@ function reviewed({ decision, approval }: AuditRow): Sentence {
 function because(reason: string | undefined): string {
   return reason === undefined || reason === "" ? "" : ` (${reason.replace(/[.\s]+$/, "")})`;
 }
+
+/** What became of a run, and of its calls, when its process was lost. */
+function wentOn(entries: readonly JournalEntry[], calls: readonly AuditRow[]): readonly Sentence[] {
+  const losses = entries.filter((entry) => entry.kind === "resumed" && entry.reason === "taken_over").length;
+  if (losses === 0) return [];
+  const found = entries.flatMap((entry) => {
+    const row = entry.kind === "call-resolved" ? calls.find(({ callId }) => seqOf(callId) === entry.seq) : undefined;
+    if (entry.kind !== "call-resolved" || row === undefined || !(entry.how in foundTexts)) return [];
+    return [sentence("resumed", `${numberOf(row)}: whether ${row.tool} took effect was not known then; ${foundTexts[entry.how as keyof typeof foundTexts](entry.effectStatus)}.`)];
+  });
+  const again = losses === 1 ? "once" : `${losses} times`;
+  return [sentence("resumed", `Its process was lost ${again}, and another one took it over from its record.`), ...bounded("resumed", found, "calls that were in doubt")];
+}
+
+const foundTexts = {
+  reconciled: (status: EffectStatus) => `asked afterwards, the tool said that it ${status === "done" ? "had" : status === "none" ? "had not" : "could not tell"}`,
+  repeated: () => "it was performed again, which its tool declares harmless",
+};
 
 /** One sentence a tool. */
 function readSentences(reads: readonly AuditRow[]): readonly Sentence[] {
