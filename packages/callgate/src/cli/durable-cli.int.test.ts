@@ -62,7 +62,8 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   expect(callgate("runs", "resolve", `${runId}.1`, "--happened", "--output", '{"n":2}')).toMatchObject({ status: 0, stdout: `${runId}.1 is on record as done\n` });
   await shown(runId, /suspended; waits for the background job of shop\.build, until .* \(call 2\)/);
   expect(callgate("runs", "complete", `${runId}.2`, '{"image":7}').stdout).toBe(`told how ${runId}.2 ended\n`);
-  expect(callgate("runs", "complete", `${runId}.2`, '{"image":8}').stdout).toContain("had an end before, which counts");
+  expect(callgate("runs", "complete", `${runId}.2`, '{"image":7}').stdout).toContain("had an end before, which counts");
+  expect(callgate("runs", "complete", `${runId}.2`, '{"image":8}')).toMatchObject({ status: 1, stderr: expect.stringContaining("it was something else") as string });
   expect(callgate("runs", "signal", runId, "shipped", '{"by":"rail"}', "--id", "s1").stdout).toBe(`sent "shipped" to ${runId}\n`);
   const resumed = callgate("--json", "runs", "resume", runId);
   expect([resumed.status, JSON.parse(resumed.stdout)]).toMatchObject([0, { status: "completed", value: [1, { n: 2 }, { image: 7 }, { by: "rail" }] }]);
