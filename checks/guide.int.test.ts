@@ -37,7 +37,8 @@ declare global {
   const driver: SandboxDriver & Required<Pick<SandboxDriver, "openSession">>; const job: GuestJob; const host: GuestHost;
   // What a program has of itself, for examples that are programs.
   function sleep(until: number | Date): Promise<void>; function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
-  const tools: { ci: { build(input: { ref: string }): Promise<unknown> }; bank: { pay(input: { amount: number }): Promise<unknown> } };
+  const tools: { ci: { build(input: { ref: string }): Promise<unknown> }; bank: { pay(input: { amount: number }): Promise<unknown> };
+    billing: { charge(input: { api_key: string; amount_cents: number }): Promise<unknown> } };
 }
 `;
 const givenModules = `
