@@ -1,10 +1,5 @@
 import type { AuditHold, AuditRow, AuditRowFilter, AuditVerdict, HoldScope, LedgerLine, VerifyOptions } from "./audit.ts";
-import type { Principal } from "./principal.ts";
-
-/** On whose behalf. Default: the gate's own principal. */
-interface Asker {
-  readonly principal?: Principal;
-}
+import type { Asker } from "./principal.ts";
 
 /** The record as those see it who answer for it (docs/guide/audit.md). Nothing of it is reachable from a model or a guest. */
 export interface GateAudit {

@@ -11,15 +11,15 @@ import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
 import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord, RunUnreadable } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
-import type { Principal } from "./principal.ts";
+import type { Asker, Principal } from "./principal.ts";
 import type { RunExplanation } from "./explanation.ts";
 import type { GateAudit } from "./gate-audit.ts";
 import type { ArgumentOrigins, RunLineage } from "./lineage.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
 import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
 import type { SourcePassThrough, SourceState } from "./source.ts";
-import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, RunSurroundings } from "./policy.ts";
-import type { Label, ToolSpec } from "./tool-spec.ts";
+import type { GatePolicy } from "./gate-policy.ts";
+import type { ToolSpec } from "./tool-spec.ts";
 
 /** How much a search or description shows. */
 export type ToolDetail = "name" | "line" | "signature" | "full";
@@ -56,9 +56,7 @@ export interface NamespaceView {
   readonly circuit?: CircuitView;
 }
 
-interface Caller {
-  /** Default: the gate's own. */
-  readonly principal?: Principal;
+interface Caller extends Asker {
   readonly signal?: AbortSignal;
 }
 
@@ -266,51 +264,6 @@ export interface ReplayResult {
   readonly result: RunResult;
   /** Undefined when the replay was equal. */
   readonly divergence?: { readonly seq: number; readonly recorded: JsonValue; readonly replayed: JsonValue; readonly message: string };
-}
-
-/** The policy of a gate, for the people who keep it. Nothing of it is reachable from a model or a guest. */
-export interface GatePolicy {
-  readonly version: string;
-  readonly mode: PolicyMode;
-  rules(): readonly PolicyRuleView[];
-  /** What is wrong with it in front of the tools there are. */
-  findings(): readonly PolicyFinding[];
-  /** Why a call would be decided as it is. Undefined: no such tool, for whomever. */
-  explain(tool: string, args: unknown, options?: Pick<Caller, "principal"> & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number; readonly taint?: readonly Label[] }): PolicyExplanation | undefined;
-  /** Whether a program would get what a tool answered to a call. Undefined: no such tool, for whomever. */
-  explainResult(tool: string, call: { readonly args: unknown; readonly result: unknown }, options?: Parameters<GatePolicy["explain"]>[2]): PolicyDecision | undefined;
-  /** Whether a program would be run, in the sandbox that would get it; what is given of its surroundings stands in for that one's. */
-  explainRun(language: ProgramLanguage, options?: Pick<Caller, "principal"> & { readonly lane?: Lane } & Partial<RunSurroundings>): PolicyDecision;
-  /** Why a recorded call, `RUN.NUMBER`, would be decided as it is. Errors: RUN_NOT_FOUND. */
-  explainCall(callId: string, options?: Pick<Caller, "principal">): Promise<RecordedCallExplanation>;
-  /** Decides the calls of the newest recorded runs of the tenant again. Nothing is performed. */
-  simulate(options: { readonly runs: number }): Promise<PolicySimulation>;
-}
-
-/** A call as it is on record, and as the policy sees it now. */
-export interface RecordedCallExplanation {
-  readonly tool: string;
-  readonly principal: Principal;
-  /** Undefined: the call ended before it was decided. */
-  readonly recorded: { readonly decision: PolicyDecision["kind"]; readonly ruleId: string } | undefined;
-  /** Undefined: the tool is gone, or the arguments are erased. */
-  readonly explanation: PolicyExplanation | undefined;
-}
-
-/** What a policy would have altered. */
-export interface PolicySimulation {
-  readonly runs: number;
-  /** Calls that were decided again. */
-  readonly calls: number;
-  /** Calls that could not be: their arguments are erased, or their tool is gone. */
-  readonly leftOut: number;
-  readonly changes: readonly {
-    readonly callId: string;
-    readonly tool: string;
-    readonly user: string;
-    readonly before: { readonly decision: PolicyDecision["kind"]; readonly ruleId: string };
-    readonly after: PolicyDecision;
-  }[];
 }
 
 /** The gate as its users see it: agents, the MCP server, the command line. All paths to a tool go through it. */

@@ -21,6 +21,7 @@ export type {
 } from "./audit.ts";
 export type { ExplanationPart, RunExplanation } from "./explanation.ts";
 export type { GateAudit } from "./gate-audit.ts";
+export type { GatePolicy, PolicySimulation, RecordedCallExplanation } from "./gate-policy.ts";
 export type { Clock } from "./clock.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
@@ -162,13 +163,10 @@ export type {
   CallResult,
   Gate,
   JobView,
-  GatePolicy,
   GateApprovals,
   GivenAnswer,
   PendingApproval,
   ShownApproval,
-  PolicySimulation,
-  RecordedCallExplanation,
   ResumeOptions,
   RunWorker,
   NamespaceView,

@@ -15,5 +15,10 @@ export interface Principal {
   readonly claims: JsonObject;
 }
 
+/** On whose behalf somebody asks. Default: the gate's own principal. */
+export interface Asker {
+  readonly principal?: Principal;
+}
+
 /** The principal of a laptop user who configured none. */
 export const localPrincipal: Principal = { tenant: "local", user: "local", roles: [], claims: {} };
