@@ -1,6 +1,5 @@
-import type { AnswerSigner, ApprovalQuestion, Digest } from "@callgate/contract";
+import type { AnswerSigner, ApprovalQuestion, ApprovalSignal, Digest } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
-import type { ApprovalSignal } from "./approval-signal.ts";
 
 type Answer = Pick<ApprovalSignal, "approved" | "by" | "reason" | "args" | "atMs">;
 

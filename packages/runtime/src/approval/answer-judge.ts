@@ -1,7 +1,6 @@
-import type { AnswerSignature, ApprovalQuestion, ApprovalRules, Digest, Grant, Principal } from "@callgate/contract";
+import type { AnswerSignature, ApprovalQuestion, ApprovalRules, ApprovalSignal, Digest, Grant, Principal } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { answerDigest } from "./answer-digest.ts";
-import type { ApprovalSignal } from "./approval-signal.ts";
 import { wordDigest } from "./word-digest.ts";
 import type { CallWord } from "./word-digest.ts";
 import { grantDigest } from "../lib/grant-digest.ts";

@@ -1,7 +1,4 @@
-import type { RunSignal } from "@callgate/contract";
-
-/** An answer as the journal keeps it. */
-export type ApprovalSignal = Extract<RunSignal, { kind: "approval" }>;
+import type { ApprovalSignal, RunSignal } from "@callgate/contract";
 
 /** What was said to a question: the first answer counts. */
 export function answerIn(signals: readonly RunSignal[], approvalId: string): ApprovalSignal | undefined {

@@ -1,5 +1,5 @@
 import { encodeValue } from "@callgate/contract";
-import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, Approver, Clock, Grant, Principal, WireValue } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, Clock, Grant, Principal, WireValue } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { digestOf } from "../lib/digest.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
@@ -7,7 +7,6 @@ import { race } from "../lib/race.ts";
 import { createAnswerJudge } from "./answer-judge.ts";
 import type { AnswerJudge } from "./answer-judge.ts";
 import { createAskingRate } from "./asking-rate.ts";
-import type { ApprovalSignal } from "./approval-signal.ts";
 import type { CallWord } from "./word-digest.ts";
 
 /** How long a question waits for a person. */

@@ -1,4 +1,5 @@
 import type { Digest, GrantArguments, GrantScope, GrantTest, Principal } from "@callgate/contract";
+import { isPlainObject } from "../lib/is-plain-object.ts";
 import { pointerOf } from "../lib/json-pointer.ts";
 import { globMatches, qualifiedGlob, segmentMatches } from "../lib/name-glob.ts";
 
@@ -46,16 +47,10 @@ function everyPlaceHolds(value: unknown, path: readonly string[], left: Map<stri
     return holds(test, value);
   }
   if (Array.isArray(value)) return value.length === 0 ? path.length === 0 : value.every((item, index) => everyPlaceHolds(item, [...path, String(index)], left));
-  if (!isPlain(value)) return false;
+  if (!isPlainObject(value)) return false;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   // No arguments at all need no test; an empty object among them is a value like any.
   return entries.length === 0 ? path.length === 0 : entries.every(([key, item]) => everyPlaceHolds(item, [...path, key], left));
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function isAny(test: GrantTest): boolean {

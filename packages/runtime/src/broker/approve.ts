@@ -1,6 +1,8 @@
 import { encodeValue } from "@callgate/contract";
 import type { ApprovalQuestion, PolicyDecision, RecordedValue } from "@callgate/contract";
 import type { Approvals, Operation, Verdict } from "../approval/approvals.ts";
+import { sentence } from "../lib/sentence.ts";
+import { askPerson, byWhom, scopedOf } from "./ask-person.ts";
 import { authorise } from "./authorise.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
@@ -17,17 +19,16 @@ import { cancelledBefore } from "./validate-input.ts";
 type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 
 /**
- * Lets the call through where a standing grant covers it; else puts the question to a person and holds the answer against the world as it is by then: the same call, the same tool
- * definition, the same policy, and still nothing that denies it. Gives the call as it is to be performed: with the
- * arguments that the person put in the place of its own, where they did.
+ * Lets the call through where a standing grant covers it; else puts the question to a person and holds the answer against
+ * the world as it is by then: the same call, the same tool definition, the same policy, and still nothing that denies it.
+ * Gives the call as it is to be performed: with the arguments that the person put in the place of its own, where they did.
  *
  * The question is on disk before anyone is told of it, so that no restart loses it. One that was asked in an earlier
  * stretch of the run is the same question still.
  */
 export async function approve(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<Ended | ParkedCall | ReadyCall> {
-  const { seams, request, tool } = call;
-  const scoped = { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
-  const { question: before, said } = request.past ?? {};
+  const { seams, request } = call;
+  const before = request.past?.question;
   if (before === undefined && (await useStandingGrant(call, decision, approvals))) return call;
   const tooMany = before === undefined ? approvals.tooMany(request.runId) : undefined;
   if (tooMany !== undefined) return refuse(call, { ruleId: "approvals:rate", reason: tooMany });
@@ -37,15 +38,11 @@ export async function approve(call: ReadyCall, decision: Ask, approvals: Approva
     call.record.add({ kind: "approval-asked", atMs: seams.clock.now(), seq: request.seq, question });
     const unrecorded = await flushIntent(call, "full");
     if (unrecorded !== undefined) return unrecorded;
-    seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scoped, question });
+    seams.emit({ kind: "approval-asked", atMs: seams.clock.now(), ...scopedOf(call), question });
   }
-  const started = seams.clock.monotonic();
-  const kept = keptAnswers({ ...call, recordArgs: (args) => recordArgs(call, args) });
-  const verdict = await approvals.ask(question, { signal: call.stop.signal, kept, ...(said?.kind === "approval" ? { answer: said } : {}), ...(request.approver === undefined ? {} : { approver: request.approver }) });
-  call.state.personMs += seams.clock.monotonic() - started;
+  const verdict = await askPerson(call, question, { approvals, kept: keptAnswers({ ...call, recordArgs: (args) => recordArgs(call, args) }) });
   if (verdict.kind === "pending") return parkedOn(call, question);
-  if (verdict.kind === "denied" && verdict.refused !== undefined) seams.emit({ kind: "approval-refused", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, ...verdict.refused });
-  seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scoped, approvalId: verdict.approvalId, approved: verdict.kind === "approved", by: byWhom(verdict) });
+  seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scopedOf(call), approvalId: verdict.approvalId, approved: verdict.kind === "approved", by: byWhom(verdict) });
   return await settle(call, decision, { verdict, approvals });
 }
 
@@ -124,10 +121,6 @@ function refusedMeanwhile(call: ReadyCall): { readonly ruleId: string; readonly 
   return again.kind === "deny" ? again : undefined;
 }
 
-function byWhom(verdict: Verdict): string {
-  return verdict.kind === "approved" || verdict.kind === "denied" ? verdict.by : "nobody";
-}
-
 interface Note {
   readonly decision: "allow" | "deny";
   readonly ruleId: string;
@@ -149,7 +142,6 @@ function note(call: ReadyCall, { decision, ruleId, reason, answeredBy }: Note): 
 
 /** A refusal, by policy or a person. It is no failure, and no other way round it is offered. */
 export function denied(call: ReadyCall, { ruleId, reason, help }: { readonly ruleId: string; readonly reason: string; readonly help?: string }): Ended {
-  const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
   return ended({
     outcome: "denied",
     code: "DENIED",

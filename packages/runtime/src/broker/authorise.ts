@@ -33,7 +33,7 @@ export function policyFacts({ request, seams, tool, args }: ReadyCall): PolicyFa
     lane: request.lane,
     runId: request.runId,
     callsBefore: request.seq,
-    taint: request.taint.marks.map(({ label }) => label),
+    taint: request.taint.labels,
     atMs: seams.clock.now(),
   };
 }

@@ -18,9 +18,9 @@ export function decide(call: ReadyCall, decision: PolicyDecision, approvals: App
   if (final.kind === "ask" && request.past?.question !== undefined) return final;
   const unobserved = final.kind === "allow" ? final.unobserved : undefined;
   const reason = final.kind === "allow" ? unobserved?.reason : final.reason;
-  const taint = request.taint.marks;
+  const taint = request.taint.labels;
   const decided = { decision: final.kind, ruleId: final.ruleId, ...(unobserved === undefined ? {} : { unobserved: unobserved.kind }), ...(decision.next === undefined ? {} : { next: decision.next }) };
-  record.add({ kind: "call-decided", atMs, seq: request.seq, ...decided, ...(reason === undefined ? {} : { reason: call.safe.text(reason) }), ...(taint.length === 0 ? {} : { taint: taint.map(({ label }) => label) }) });
+  record.add({ kind: "call-decided", atMs, seq: request.seq, ...decided, ...(reason === undefined ? {} : { reason: call.safe.text(reason) }), ...(taint.length === 0 ? {} : { taint }) });
   seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, ...decided });
   return final;
 }

@@ -1,6 +1,5 @@
-import type { ApprovalQuestion, Clock, Journal, Principal, RecordedValue, RunSignal } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalSignal, Clock, Journal, Principal, RecordedValue, RunSignal } from "@callgate/contract";
 import { answerIn } from "../approval/approval-signal.ts";
-import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import type { Answer, KeptAnswers, Said } from "../approval/approvals.ts";
 
 /** How often the journal is asked whether somebody answered elsewhere while a person is asked here. */

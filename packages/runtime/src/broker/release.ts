@@ -2,6 +2,8 @@ import { decodeValue } from "@callgate/contract";
 import type { ApprovalQuestion, PolicyDecision, RecordedValue } from "@callgate/contract";
 import type { Approvals, Operation, Verdict } from "../approval/approvals.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
+import { sentence } from "../lib/sentence.ts";
+import { askPerson, byWhom, scopedOf } from "./ask-person.ts";
 import { policyFacts } from "./authorise.ts";
 import { operationOf } from "./approve.ts";
 import type { CallScope, Ended, ReadyCall } from "./call.ts";
@@ -69,15 +71,11 @@ interface Asked {
 }
 
 async function askAbout(call: ReadyCall, { held, question, operation }: Asked, approvals: Approvals): Promise<Ended | ParkedCall> {
-  const { seams, request, state, stop } = call;
-  const said = request.past?.said;
-  const started = seams.clock.monotonic();
-  const verdict = await approvals.ask(question, { signal: stop.signal, kept: keptAnswers(call), ...(said?.kind === "approval" ? { answer: said } : {}), ...(request.approver === undefined ? {} : { approver: request.approver }) });
-  state.personMs += seams.clock.monotonic() - started;
+  const { seams, request } = call;
+  const verdict = await askPerson(call, question, { approvals, kept: keptAnswers(call) });
   if (verdict.kind === "pending") return { kind: "parked", wait: { kind: "approval", seq: request.seq, question }, past: { issued: true, begun: true, resolved: request.past?.resolved ?? 0, question, held } };
-  if (verdict.kind === "denied" && verdict.refused !== undefined) seams.emit({ kind: "approval-refused", atMs: seams.clock.now(), ...scopedOf(call), approvalId: verdict.approvalId, ...verdict.refused });
   const redeemed = verdict.kind === "approved" ? approvals.redeem(verdict.approvalId, operation) : undefined;
-  const by = verdict.kind === "approved" || verdict.kind === "denied" ? verdict.by : "nobody";
+  const by = byWhom(verdict);
   const isReleased = redeemed?.kind === "redeemed";
   seams.emit({ kind: "approval-answered", atMs: seams.clock.now(), ...scopedOf(call), approvalId: verdict.approvalId, approved: isReleased, by });
   const { ruleId, approvalId } = question;
@@ -103,8 +101,7 @@ function released({ result, artifacts, effectStatus, attempts }: HeldResult, wor
 }
 
 function withheld({ tool, safe, effect }: ReadyCall, { effectStatus, attempts }: HeldResult, { reason, ...word }: Release & { readonly reason: string }): Ended {
-  const sentence = /[.!?]$/.test(reason) ? reason : `${reason}.`;
-  const message = withEffect(safe.text(`${tool.name} was called, and its result is withheld: ${sentence} Do not try to get at it in another way.`), effect, effectStatus);
+  const message = withEffect(safe.text(`${tool.name} was called, and its result is withheld: ${sentence(reason)} Do not try to get at it in another way.`), effect, effectStatus);
   return { ...ended({ outcome: "denied", code: "RESULT_WITHHELD", tool: tool.name, message, effectStatus, attempts, details: { ruleId: word.ruleId } }), release: word };
 }
 
@@ -128,8 +125,4 @@ function decideResult(call: ReadyCall, value: () => unknown): PolicyDecision {
   } catch {
     return { kind: "deny", ruleId: "policy:fault", reason: "The policy could not decide about it" };
   }
-}
-
-function scopedOf({ request, tool }: ReadyCall) {
-  return { runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name };
 }

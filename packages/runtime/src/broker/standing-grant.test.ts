@@ -91,7 +91,7 @@ describe("a standing grant at the door", () => {
   test("covers no call that could carry out what was read: private data, after untrusted text", async () => {
     const { give, call, state } = asking({ tool: pay({ labels: ["external"] }) });
     await give();
-    const read = (...labels: readonly Label[]) => ({ taint: { refresh: () => undefined, add: () => undefined, marks: labels.map((label) => ({ label, tool: "mail.read", runId: "run_1", seq: 0, atMs: 0 })) } });
+    const read = (...labels: readonly Label[]) => ({ taint: { refresh: () => undefined, add: () => undefined, labels, marks: labels.map((label) => ({ label, tool: "mail.read", runId: "run_1", seq: 0, atMs: 0 })) } });
     expect([await call(1, agent, read("private", "untrusted")), state.questions]).toEqual(["denied", 1]);
     expect([await call(2, agent, read("private")), state.questions]).toEqual(["ok", 1]);
   });

@@ -2,6 +2,7 @@ import type { KeptGrant, PolicyDecision } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import { isCovered } from "../approval/grant-scope.ts";
 import { isOutflow } from "../policy/default-policy.ts";
+import { scopedOf } from "./ask-person.ts";
 import type { ReadyCall } from "./call.ts";
 
 type Ask = Extract<PolicyDecision, { kind: "ask" }>;
@@ -15,7 +16,7 @@ type Ask = Extract<PolicyDecision, { kind: "ask" }>;
  */
 export async function useStandingGrant(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<boolean> {
   const { seams, request } = call;
-  if (request.undo !== undefined || isOutflow({ spec: call.tool.tool, taint: request.taint.marks.map(({ label }) => label) })) return false;
+  if (request.undo !== undefined || isOutflow({ spec: call.tool.tool, taint: request.taint.labels })) return false;
   for (const grant of await openGrants(call, approvals)) {
     const { grantId, maxUses, expiresAtMs, by } = grant;
     const answer = await seams.journal.grants.use(request.lease, { tenant: request.principal.tenant, grantId, callId: request.callId, maxUses, expiresAtMs });
@@ -23,8 +24,7 @@ export async function useStandingGrant(call: ReadyCall, decision: Ask, approvals
     noteUse(call, decision, grant);
     // A person's word stands behind it: what it gave is kept, and nobody is asked again.
     call.state.wasAsked = true;
-    const { runId, principal, callId } = request;
-    seams.emit({ kind: "grant-used", atMs: seams.clock.now(), runId, principal, callId, tool: call.tool.name, grantId, by, use: answer.use, maxUses });
+    seams.emit({ kind: "grant-used", atMs: seams.clock.now(), ...scopedOf(call), grantId, by, use: answer.use, maxUses });
     return true;
   }
   return false;
