@@ -1,10 +1,11 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { launcherNames } from "../launcher-names.ts";
 import { version } from "../version.ts";
-import type { CommandContext, GlobalOptions } from "./command-context.ts";
-import type { ExitCode } from "./exit-codes.ts";
-
-type Action = (context: CommandContext) => Promise<ExitCode>;
+import { addApprovalCommands, addGrantCommands } from "./approval-commands.ts";
+import type { GlobalOptions } from "./command-context.ts";
+import { collect, wholeNumber } from "./command-line.ts";
+import type { Act, Action } from "./command-line.ts";
+import { addAuditCommands, addRecordCommands } from "./record-commands.ts";
 
 /**
  * Every command of the command line; `perform` gets what one asks for. Each is loaded when it is asked for, so that help
@@ -38,8 +39,6 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 130 interrupted");
   return program;
 }
-
-type Act = (action: Action) => Promise<void>;
 
 /** Options of everything that runs a text. */
 function withBounds(command: Command): Command {
@@ -145,176 +144,6 @@ function addFindCommands(program: Command, act: Act): void {
     .action((handle: string, options: object) => act(async (context) => (await import("./commands/runs.ts")).readCommand(handle, options, context)));
 }
 
-function addRecordCommands(program: Command, act: Act): void {
-  const runs = program.command("runs").description("the journal: list, show, replay, go on with, undo, prune, erase runs");
-  runs.command("ls", { isDefault: true }).option("--limit <count>", "at most this many", wholeNumber).description("list runs, newest first").action((options: object) => act(async (context) => (await import("./commands/runs.ts")).listRunsCommand(options, context)));
-  runs.command("show").argument("<run>", "its id, as runs ls shows it").description("everything recorded of a run").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).showRunCommand(run, context)));
-  runs.command("explain").argument("<run>", "its id, as runs ls shows it").description("the run in plain sentences: what was asked, read and written, why, and what is in doubt").action((run: string) => act(async (context) => (await import("./commands/explain.ts")).explainRunCommand(run, context)));
-  runs.command("lineage").argument("<run>", "its id, as runs ls shows it").description("which answers went into which arguments, found by content").action((run: string) => act(async (context) => (await import("./commands/lineage.ts")).lineageCommand(run, context)));
-  runs.command("replay").argument("<run>", "its id, as runs ls shows it").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
-  runs
-    .command("prune")
-    .option("--older-than <days>", "remove runs that ended before", wholeNumber)
-    .option("--max-mib <mib>", "remove the oldest until below", wholeNumber)
-    .description("remove old runs")
-    .action((options: object) => act(async (context) => (await import("./commands/runs.ts")).pruneRunsCommand(options, context)));
-  addDurableCommands(runs, act);
-  runs.command("erase").argument("<run>", "its id, as runs ls shows it").description("delete the clear values of a run; summaries stay").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).eraseRunCommand(run, context)));
-}
-
-function addDurableCommands(runs: Command, act: Act): void {
-  const load = () => import("./commands/durable.ts");
-  runs
-    .command("resume")
-    .argument("<run>", "its id, as runs ls shows it")
-    .option("--accept-changes", "go on although tools have changed since the check")
-    .description("go on with a run that is suspended or whose process was lost")
-    .action((run: string, options: object) => act(async (context) => (await load()).resumeRunCommand(run, options, context)));
-  runs
-    .command("signal")
-    .argument("<run>", "its id, as runs ls shows it")
-    .argument("<event>", "the name the program waits for")
-    .argument("[json]", "what the program gets, as JSON")
-    .option("--id <id>", "makes sending it twice harmless")
-    .description("send an event to a run")
-    .action((run: string, event: string, ...[json, options]: [string | undefined, object]) => act(async (context) => (await load()).signalRunCommand(run, { event, json, ...options }, context)));
-  runs
-    .command("resolve")
-    .argument("<call>", "RUN.NUMBER of a write of unknown effect")
-    .option("--happened", "it took effect")
-    .option("--did-not", "it did not; it is performed when the run goes on")
-    .option("--output <json>", "what the tool would have answered")
-    .description("say what became of a write of unknown effect; asks for the passphrase of an approver where one is set")
-    .action((call: string, options: object) => act(async (context) => (await load()).resolveCallCommand(call, options, context)));
-  runs
-    .command("complete")
-    .argument("<call>", "RUN.NUMBER of a call whose work goes on in the background")
-    .argument("[json]", "what the call gives, as JSON")
-    .option("--error <message>", "the work failed")
-    .description("tell how a background job ended; asks for the passphrase of an approver where one is set")
-    .action((call: string, json: string | undefined, options: object) => act(async (context) => (await load()).completeCallCommand(call, { json, ...options }, context)));
-  runs.command("cancel").argument("<run>", "its id, as runs ls shows it").description("end a suspended run, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
-  runs.command("rollback").argument("<run>", "its id, as runs ls shows it").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));
-}
-
-/** Which rows of the audit trail. */
-function withAuditFilters(command: Command): Command {
-  return command
-    .option("--run <run>", "of one run")
-    .option("--tool <pattern>", "of a tool, e.g. crm.get_customer, crm.* or *.delete_*; program for reviews")
-    .addOption(new Option("--outcome <outcome>", "that ended so; open: have not").choices(["ok", "failed", "timed_out", "cancelled", "denied", "invalid_input", "invalid_output", "limit_exceeded", "open"]))
-    .addOption(new Option("--decision <decision>", "that were decided so").choices(["allow", "ask", "deny"]))
-    .option("--for-user <user>", "on behalf of a user")
-    .option("--for-agent <agent>", "of an agent")
-    .option("--for-task <task>", "of a task")
-    .option("--since <time>", "from then on: 2026-11-30, 2026-11-30T07:00:00Z, or 24h, 7d ago")
-    .option("--until <time>", "before then");
-}
-
-function addAuditCommands(program: Command, act: Act): void {
-  const load = () => import("./commands/audit.ts");
-  const audit = program.command("audit").description("the audit trail, whether it is as it was written, and what keeps it");
-  const trail = () => import("./commands/audit-trail.ts");
-  withAuditFilters(audit.command("ls")).option("--limit <count>", "rows at most (default: 50)", wholeNumber).description("list calls and reviews with their decision and effect, newest first").action((options: object) => act(async (context) => (await trail()).listAuditCommand(options, context)));
-  audit.command("show").argument("<call>", "its id, as audit ls shows it").description("everything of one call that may be read").action((call: string) => act(async (context) => (await trail()).showAuditCommand(call, context)));
-  withAuditFilters(audit.command("export"))
-    .addOption(new Option("--format <format>", "otel: OpenTelemetry logs as an OTLP file").choices(["jsonl", "csv", "otel"]).default("jsonl"))
-    .option("--out <file>", "a new file (default: standard output)")
-    .description("write the audit trail for other systems; what is sealed in the journal is left out")
-    .action((options: Parameters<Awaited<ReturnType<typeof trail>>["exportAuditCommand"]>[0]) => act(async (context) => (await trail()).exportAuditCommand(options, context)));
-  audit
-    .command("verify")
-    .option("--checkpoint <file>", "made earlier: the record must go on from it")
-    .option("--write-checkpoint <file>", "write how far the record has come; keep it elsewhere")
-    .description("check every stamp of the record; exit code 1 when something was changed or removed behind Callgate's back")
-    .action((options: object) => act(async (context) => (await load()).verifyAuditCommand(options, context)));
-  audit.command("log").option("--limit <count>", "lines at most", wholeNumber).description("erasures, removals, holds, grants and answers, newest first").action((options: object) => act(async (context) => (await load()).auditLogCommand(options, context)));
-  audit
-    .command("hold")
-    .requiredOption("--reason <text>", "what it is for")
-    .option("--run <run>", "one run")
-    .option("--for-user <user>", "runs of a user")
-    .option("--for-agent <agent>", "runs of an agent")
-    .option("--for-task <task>", "runs of a task")
-    .option("--from <time>", "runs that started then or later")
-    .option("--until <time>", "runs that started before then")
-    .description("keep runs from being removed or erased; without a filter: all of the tenant")
-    .action((options: { readonly reason: string }) => act(async (context) => (await load()).placeHoldCommand(options, context)));
-  audit.command("holds").description("list legal holds").action(() => act(async (context) => (await load()).listHoldsCommand(context)));
-  audit.command("release").argument("<hold>", "its id, as audit holds shows it").description("end a legal hold").action((hold: string) => act(async (context) => (await load()).releaseHoldCommand(hold, context)));
-}
-
-function addApprovalCommands(program: Command, act: Act): void {
-  const load = () => import("./commands/approvals.ts");
-  const approvals = program.command("approvals").description("questions that wait for a person");
-  approvals
-    .command("ls", { isDefault: true })
-    .option("--run <run>", "of this run only")
-    .description("list open questions")
-    .action((options: object) => act(async (context) => (await load()).listApprovalsCommand(options, context)));
-  approvals.command("show").argument("<approval>", "its id, as approvals ls shows it").description("everything that is asked about, in full").action((approval: string) => act(async (context) => (await load()).showApprovalCommand(approval, context)));
-  for (const [name, approved] of [["approve", true], ["deny", false]] as const) {
-    const command = approvals
-      .command(name)
-      .argument("[approval...]", "their ids, as approvals ls shows them")
-      .option("--all", "everything that a run asks")
-      .option("--run <run>", "the run, with --all")
-      .option("--reason <text>", "kept in the record");
-    (approved ? withGrant(command) : command)
-      .description(approved ? "allow exactly these calls; asks for the passphrase of an approver where one is set" : "refuse them")
-      .action((ids: string[], options: object) => act(async (context) => (await load()).answerApprovalsCommand(ids, { approved, ...options }, context)));
-  }
-  approvals
-    .command("edit")
-    .argument("<approval>", "its id, as approvals ls shows it")
-    .argument("[json]", "the arguments to be performed instead, as one JSON object, @FILE, or - for standard input (default: written in EDITOR)")
-    .option("--reason <text>", "kept in the record")
-    .description("allow the call with other arguments, which have to fit the tool and the policy")
-    .action((approval: string, args: string | undefined, options: object) => act(async (context) => (await load()).editApprovalCommand(approval, { ...(args === undefined ? {} : { args }), ...options }, context)));
-  const approver = program.command("approver").description("the key of the person who answers: without one, whoever can start callgate can answer");
-  approver.command("init").option("--name <name>", "whose it is (default: the user of this machine)").description("make a key that opens with a passphrase; answers then count with its signature only").action((options: object) => act(async (context) => (await import("./commands/approver.ts")).initApproverCommand(options, context)));
-  approver.command("show", { isDefault: true }).description("whose answers count here").action(() => act(async (context) => (await import("./commands/approver.ts")).showApproverCommand(context)));
-  program
-    .command("worker")
-    .option("--concurrency <count>", "runs at once", wholeNumber)
-    .description("go on with every run of the journal that can, until interrupted")
-    .action((options: object) => act(async (context) => (await import("./commands/worker.ts")).workerCommand(options, context)));
-  program
-    .command("watch")
-    .option("--once", "look at what is there, and end")
-    .option("--since <minutes>", "tell what happened so long ago as well (default: 60 with --once, else 0)", wholeNumber)
-    .option("--exit-on-alert", "end with the first alert")
-    .description("tell what of all processes of the journal a person should look at: exit code 1 when there was something")
-    .action((options: object) => act(async (context) => (await import("./commands/watch.ts")).watchCommand(options, context)));
-}
-
-/** More calls of the kind that is approved. */
-function withGrant(command: Command): Command {
-  return command
-    .option("--grant <uses>", "let so many more such calls of the same caller through without asking", wholeNumber)
-    .option("--grant-days <days>", "for so long (default: 1)", wholeNumber)
-    .option("--grant-args <json>", "which arguments, as grants add takes them (default: the same)")
-    .option("--grant-any-version", "also when the tool's definition has changed");
-}
-
-function addGrantCommands(program: Command, act: Act): void {
-  const load = () => import("./commands/grants.ts");
-  const grants = program.command("grants").description("standing grants: calls that are let through where the policy would ask");
-  grants.command("ls", { isDefault: true }).description("list them, newest first, with what was used of them").action(() => act(async (context) => (await load()).listGrantsCommand(context)));
-  grants
-    .command("add")
-    .argument("<tool>", "qualified name; * in the tool's own name stands for any characters")
-    .argument("[json]", "by JSON Pointer what every argument must be, @FILE, or - for standard input (default: no arguments)")
-    .requiredOption("--uses <count>", "so many calls", wholeNumber)
-    .requiredOption("--for <user>", "whose calls; * for every user")
-    .option("--agent <agent>", "who acts for the user; * for whoever (default: nobody)")
-    .option("--days <days>", "for so long (default: 1)", wholeNumber)
-    .option("--any-version", "also when the definition of a tool changes, or another comes to match")
-    .description("allow calls ahead of the question; asks for the passphrase of an approver where one is set")
-    .action((tool: string, args: string | undefined, options: { readonly uses: number; readonly for: string }) => act(async (context) => (await load()).addGrantCommand(tool, { ...options, ...(args === undefined ? {} : { args }) }, context)));
-  grants.command("revoke").argument("<grant>", "its id, as grants ls shows it").description("it lets nothing more through").action((grant: string) => act(async (context) => (await load()).revokeGrantCommand(grant, context)));
-}
-
 function addLimitCommands(program: Command, act: Act): void {
   const jobs = program.command("jobs").description("background jobs: calls whose work goes on without their process");
   jobs.command("ls", { isDefault: true }).description("list those that have not ended").action(() => act(async (context) => (await import("./commands/jobs.ts")).listJobsCommand(context)));
@@ -396,15 +225,4 @@ function addServeCommand(sandbox: Command, act: Act): void {
     .option("--unsafe-plain-loopback", "no TLS, on loopback only: for a tunnel that somebody else secures")
     .description("run programs for Callgate on other hosts, until interrupted")
     .action((options: object) => act(async (context) => (await import("./commands/sandbox-serve.ts")).serveSandboxCommand(options, context)));
-}
-
-function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError("expected a whole number");
-  return number;
-}
-
-/** Gathers a repeatable option. A variadic one would swallow the argument that follows. */
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }

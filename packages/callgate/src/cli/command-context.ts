@@ -26,6 +26,9 @@ export interface GlobalOptions {
   readonly role?: readonly string[];
 }
 
+/** For a command that needs the record and no source. */
+export const recordOnly = { about: [] } as const;
+
 /** How a command uses its gate. */
 interface GateUse {
   /** False where nobody may be asked. Default true. */

@@ -1,25 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
 
-const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
-let folder: string;
+const crm = 'import { defineTool } from "callgate";\nimport { z } from "zod";\nexport const find = defineTool({ name: "find", description: "Finds", effect: "read", input: z.object({ n: z.number() }), handler: ({ n }) => { if (n < 0) throw new Error("no"); return n; } });\n';
+const { root, folder, env } = createCliProject({ "tools/crm.ts": crm, "callgate.jsonc": '{ "alerts": { "failures": { "over": 0.4 } } }' }, { NO_COLOR: "1" });
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: folder, encoding: "utf8", env: { ...process.env, XDG_STATE_HOME: join(folder, "state"), NO_COLOR: "1" } });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, ...args], { cwd: folder, encoding: "utf8", env });
   return { status, stdout, stderr };
 }
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "cg-watch-"));
-  mkdirSync(join(folder, "tools"));
-  writeFileSync(join(folder, "tools", "crm.ts"), 'import { defineTool } from "callgate";\nimport { z } from "zod";\nexport const find = defineTool({ name: "find", description: "Finds", effect: "read", input: z.object({ n: z.number() }), handler: ({ n }) => { if (n < 0) throw new Error("no"); return n; } });\n');
-  writeFileSync(join(folder, "callgate.jsonc"), '{ "alerts": { "failures": { "over": 0.4 } } }');
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("watch --once tells what the journal has heard, in exit code, words and JSON; what is turned off is not told", () => {
   expect(callgate("watch", "--once", "--trust")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("nothing to look at") as string });

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { AnswerSigner, Gate, GrantWithAnswer, PendingApproval, ShownApproval } from "@callgate/contract";
 import { answererOf, proveApprover } from "../approver-credential.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { editedArguments } from "../edited-arguments.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -20,7 +21,7 @@ export async function listApprovalsCommand(options: { readonly run?: string }, c
     else if (pending.length === 0) terminal.err("No open questions\n");
     else terminal.out(`${pending.map(({ question, unreadable }) => renderQuestion({ question, unreadable }, { colors: terminal.outColors })).join("\n")}`);
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }
 
 /** `callgate approvals show APPROVAL`: its source has to be here, for it says which arguments are not to be shown. */

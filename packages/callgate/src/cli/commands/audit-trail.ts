@@ -4,15 +4,13 @@ import { CallgateError } from "@callgate/contract";
 import type { AuditRow, AuditRowFilter } from "@callgate/contract";
 import { exportAudit } from "../../audit/export-audit.ts";
 import type { AuditFormat } from "../../audit/export-audit.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { counted, duration, visible } from "../terminal.ts";
-import { timeOf } from "../time-of.ts";
-
-/** The record is read without any source. */
-const recordOnly = { about: [] };
+import { timeOf, timeText } from "../time-of.ts";
 
 export interface AuditFilterOptions {
   readonly run?: string;
@@ -143,8 +141,4 @@ async function toFile(lines: AsyncIterable<string>, path: string): Promise<void>
   } finally {
     await file.close();
   }
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

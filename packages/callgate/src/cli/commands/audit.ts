@@ -1,15 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { CallgateError } from "@callgate/contract";
 import type { AuditCheckpoint, AuditHold, AuditVerdict, HoldScope, LedgerEvent } from "@callgate/contract";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { counted, visible } from "../terminal.ts";
-import { timeOf } from "../time-of.ts";
-
-/** The record is read without any source. */
-const recordOnly = { about: [] };
+import { timeOf, timeText } from "../time-of.ts";
 
 /** `callgate audit verify` */
 export async function verifyAuditCommand(options: { readonly checkpoint?: string; readonly writeCheckpoint?: string }, context: CommandContext): Promise<ExitCode> {
@@ -147,8 +145,4 @@ function coversText({ covers: { runId, user, agent, task, fromMs, untilMs } }: A
     ...(untilMs === undefined ? [] : [`until ${timeText(untilMs)}`]),
   ];
   return parts.length === 0 ? "all runs" : parts.join(", ");
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

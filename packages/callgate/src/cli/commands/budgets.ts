@@ -1,5 +1,6 @@
 import { budgetUnits } from "@callgate/contract";
 import type { BudgetView } from "@callgate/contract";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -15,7 +16,7 @@ export async function listBudgetsCommand(context: CommandContext): Promise<ExitC
     else if (budgets.length === 0) terminal.err("No budgets are configured; see docs/guide/limits.md\n");
     else terminal.out(renderTable(["budget", "whose", "spent", "begins anew"], budgets.map(rowOf), { columns: terminal.outColumns, colors: terminal.outColors, flexible: 1 }));
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }
 
 function rowOf({ id, who, limits, spent, resetsAtMs }: BudgetView): readonly string[] {

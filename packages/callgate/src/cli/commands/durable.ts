@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { RunResult } from "@callgate/contract";
 import { proveApprover } from "../approver-credential.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -48,7 +49,7 @@ export async function signalRunCommand(runId: string, { event, json, id }: { rea
   return await context.withGate(async (gate) => {
     const { known } = await gate.runs.signal(runId, { name: event, ...(payload === undefined ? {} : { payload }), ...(id === undefined ? {} : { id }) });
     return say(context, { runId, event, known }, known ? `${runId} had event "${event}" with id ${String(id)} before; nothing was sent` : `sent "${event}" to ${runId}`);
-  }, { about: [] });
+  }, recordOnly);
 }
 
 /** `callgate runs resolve CALL --happened|--did-not` */
@@ -60,7 +61,7 @@ export async function resolveCallCommand(callId: string, options: { readonly hap
   return await context.withGate(async (gate) => {
     await gate.runs.resolve(callId, { happened, ...(output === undefined ? {} : { output }) }, signer === undefined ? {} : { signer });
     return say(context, { callId, happened }, `${callId} is on record as ${happened ? "done" : "not done"}`);
-  }, { about: [] });
+  }, recordOnly);
 }
 
 /** `callgate runs complete CALL [JSON]` */
@@ -70,7 +71,7 @@ export async function completeCallCommand(callId: string, { json, error }: { rea
   return await context.withGate(async (gate) => {
     const { known } = await gate.runs.complete(callId, error === undefined ? { kind: "value", value } : { kind: "error", code: "TOOL_FAILED", message: error }, signer === undefined ? {} : { signer });
     return say(context, { callId, known }, known ? `${callId} had an end before, which counts` : `told how ${callId} ended`);
-  }, { about: [] });
+  }, recordOnly);
 }
 
 /** `callgate runs cancel RUN`: ends as `rollback` does. */

@@ -1,3 +1,4 @@
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -9,5 +10,5 @@ export async function explainRunCommand(runId: string, context: CommandContext):
     const explanation = await gate.runs.explain(runId);
     context.terminal.out(context.options.json === true ? `${JSON.stringify(explanation)}\n` : explanation.sentences.map(({ text }) => `${visible(text)}\n`).join(""));
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }

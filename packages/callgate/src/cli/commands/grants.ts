@@ -1,15 +1,14 @@
 import { CallgateError } from "@callgate/contract";
 import type { GivenGrant, GrantView } from "@callgate/contract";
 import { answererOf, proveApprover } from "../approver-credential.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { visible } from "../terminal.ts";
+import { timeText } from "../time-of.ts";
 import { argumentText } from "./call.ts";
-
-/** The record is read without any source. */
-const recordOnly = { about: [] };
 
 const dayMs = 86_400_000;
 
@@ -73,12 +72,12 @@ export function expiryIn(days = 1): number {
 /** What was given, in a sentence. */
 export function tellGrant(grant: GrantView, { terminal, options }: Pick<CommandContext, "terminal" | "options">): void {
   const { grantId, maxUses, tool, expiresAtMs } = grant;
-  terminal.out(options.json === true ? `${JSON.stringify(grant)}\n` : `granted ${grantId}: ${maxUses} ${maxUses === 1 ? "call" : "calls"} of ${tool} by ${whose(grant)}, ${argsText(grant)}, until ${timeText(expiresAtMs)}\n`);
+  terminal.out(options.json === true ? `${JSON.stringify(grant)}\n` : `granted ${grantId}: ${maxUses} ${maxUses === 1 ? "call" : "calls"} of ${tool} by ${whose(grant)}, ${argsText(grant)}, until ${timeText(expiresAtMs)}Z\n`);
 }
 
 function rowOf(grant: GrantView): readonly string[] {
   const { grantId, state, uses, maxUses, tool, expiresAtMs, by, definitions } = grant;
-  return [grantId, state, `${uses}/${maxUses}`, `${tool}${definitions === undefined ? " (any version)" : ""}`, whose(grant), timeText(expiresAtMs), visible(by), argsText(grant)];
+  return [grantId, state, `${uses}/${maxUses}`, `${tool}${definitions === undefined ? " (any version)" : ""}`, whose(grant), `${timeText(expiresAtMs)}Z`, visible(by), argsText(grant)];
 }
 
 function whose({ user, agent }: GrantView): string {
@@ -89,8 +88,4 @@ function argsText({ args }: GrantView): string {
   if (args.kind === "same") return `the same arguments (${args.digest.slice(0, 19)}…)`;
   const tests = Object.entries(args.tests).map(([pointer, test]) => `${pointer} ${JSON.stringify(test)}`);
   return tests.length === 0 ? "without arguments" : visible(tests.join(", "));
-}
-
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")}Z`;
 }

@@ -1,3 +1,4 @@
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -14,7 +15,7 @@ export async function listJobsCommand(context: CommandContext): Promise<ExitCode
     else if (jobs.length === 0) terminal.err("No background jobs are under way\n");
     else terminal.out(renderTable(["call", "tool", "since", "given up at", "found by"], rows, { columns: terminal.outColumns, colors: terminal.outColors }));
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }
 
 /** `callgate jobs cancel CALL` */
@@ -26,5 +27,5 @@ export async function cancelJobCommand(callId: string, context: CommandContext):
     const told = known ? `The end of ${callId} was told before, and that counts` : `${callId} is cancelled. Its tool stops the work when its run goes on: with a worker, or with callgate runs resume ${run}`;
     terminal.out(options.json === true ? `${JSON.stringify({ callId, known })}\n` : `${told}\n`);
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }

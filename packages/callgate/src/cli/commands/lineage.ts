@@ -1,4 +1,5 @@
 import type { ArgumentOrigins, RunLineage } from "@callgate/contract";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -18,7 +19,7 @@ export async function lineageCommand(runId: string, context: CommandContext): Pr
       for (const note of notesOf(lineage, rows.length)) terminal.err(`${note}\n`);
     }
     return exitCodes.ok;
-  }, { about: [] });
+  }, recordOnly);
 }
 
 function rowsOf({ calls, result = [] }: RunLineage): readonly (readonly string[])[] {

@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Gate, GuestConnection, Handle, JournalEntry, NextDecision, RunRecord } from "@callgate/contract";
 import { modelView, waitedMs, waitSubject, waitText } from "@callgate/runtime";
 import { proveApprover } from "../approver-credential.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -9,10 +10,8 @@ import { callLine } from "../live-view.ts";
 import { renderReport, rounded, runJson, timesText, waitsJson } from "../render-run.ts";
 import { renderTable } from "../table.ts";
 import { counted, duration, visible } from "../terminal.ts";
+import { timeText } from "../time-of.ts";
 import { unreadableText } from "../unreadable-runs.ts";
-
-/** The record is read without any source. */
-const recordOnly = { about: [] };
 
 function connectionLine({ host, port, verdict, rule, bytesSent, bytesReceived }: GuestConnection): string {
   const where = port === 0 ? JSON.stringify(visible(host)) : `${visible(host)}:${port}`;
@@ -56,7 +55,7 @@ function whatRan({ kind, tool, programText, replayOf, unreadable }: ListedRun): 
 }
 
 function runRow(run: ListedRun): readonly string[] {
-  return [run.runId, run.status, new Date(run.startedAtMs).toISOString().slice(0, 19).replace("T", " "), String(run.callCount), timeOf(run, run.waitedMs ?? 0), visible(whatRan(run))];
+  return [run.runId, run.status, timeText(run.startedAtMs), String(run.callCount), timeOf(run, run.waitedMs ?? 0), visible(whatRan(run))];
 }
 
 /** How long it took; of a run that is suspended, so far. */

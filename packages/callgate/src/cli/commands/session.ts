@@ -5,6 +5,7 @@ import { connectSession, lostError } from "../../session/session-client.ts";
 import { createSessionRecords } from "../../session/session-records.ts";
 import type { SessionRecord, SessionRecords } from "../../session/session-records.ts";
 import { startHolder } from "../../session/start-holder.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -153,7 +154,7 @@ export async function showSessionCommand(sessionId: string, context: CommandCont
       if (rows.length > 0) terminal.out(renderTable(["block", "generation", "status", "run", "program"], rows.map(({ block, generation, runId, status, program }) => [String(block), String(generation), status, runId, visible(program.trim().split("\n")[0] ?? "")]), { columns: terminal.outColumns, colors: terminal.outColors }));
     }
     return exitCodes.ok;
-  }, { about: [], interactive: false });
+  }, { ...recordOnly, interactive: false });
 }
 
 /** `callgate session interrupt NAME` */

@@ -3,6 +3,7 @@ import { watchJournal } from "@callgate/runtime/alerts";
 import type { Alert } from "@callgate/runtime/alerts";
 import { alertRules, alertTeller } from "../../configured-alerts.ts";
 import { alertLine } from "../alert-line.ts";
+import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -47,6 +48,6 @@ export async function watchCommand({ once: isOnce = false, exitOnAlert = false, 
       if (isOnce && options.json !== true) terminal.err(count === 0 ? "nothing to look at\n" : `${counted(count, "alert")}\n`);
       return count === 0 ? exitCodes.ok : exitCodes.failed;
     },
-    { about: [] },
+    recordOnly,
   );
 }
