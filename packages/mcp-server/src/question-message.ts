@@ -9,20 +9,44 @@ const maxShownChars = 4_000;
  * What a model wrote comes last, behind bars, so that it cannot pass for ours.
  */
 export function questionMessage(question: ApprovalQuestion, shown: ShownApproval | undefined): string {
-  const { tool, effect, reason, ruleId, from, approvalId, runId, isReview, isResult, taint = [] } = question;
-  const written = isResult === true ? (JSON.stringify(shown?.result === undefined ? question.argsSummary : { arguments: shown.args, result: shown.result }, undefined, 2) ?? "null") : isReview === true ? (shown?.program ?? JSON.stringify(question.argsSummary)) : (JSON.stringify(shown?.args ?? question.argsSummary, undefined, 2) ?? "null");
-  const reach = isReview === true ? reachText(question.argsSummary) : undefined;
+  const { reason, ruleId, from, approvalId, runId, isReview, argsSummary, taint = [] } = question;
+  const { headline, title, written } = subjectOf(question, shown);
+  const reach = isReview === true ? reachText(argsSummary) : undefined;
   const lines = [
-    isResult === true ? `${tool} was called. The program asks for its result: approving hands it on, denying withholds it. What the call did stays done.` : isReview === true ? "A program asks to run." : `${tool} asks to run. It ${effectWords[effect]}.`,
+    headline,
     `Why you are asked: ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
     ...taint.map(({ label, tool: source, runId: inRun }) => `After reading ${inRun === undefined ? "a resource or prompt of" : "from"} ${source}, whose answers are ${visible(label)}`),
     ...(reach === undefined ? [] : [`It can call ${reach}`]),
     ...(shown?.isIntact === false ? ["The record was changed since this was asked. Do not approve it."] : []),
     `Question ${approvalId} of run ${runId}`,
-    isResult === true ? "The call, as the model wrote it, and its result, as the tool gave it:" : isReview === true ? "The program, as the model wrote it:" : "Arguments, as the model wrote them:",
+    title,
     ...bars(written),
   ];
   return lines.join("\n");
+}
+
+/** What is asked about: in a sentence of ours, and as it was written. */
+interface Subject {
+  readonly headline: string;
+  /** Stands above `written`. */
+  readonly title: string;
+  readonly written: string;
+}
+
+function subjectOf({ tool, effect, argsSummary, isReview, isResult }: ApprovalQuestion, shown: ShownApproval | undefined): Subject {
+  if (isResult === true) {
+    return {
+      headline: `${tool} was called. The program asks for its result: approving hands it on, denying withholds it. What the call did stays done.`,
+      title: "The call, as the model wrote it, and its result, as the tool gave it:",
+      written: jsonText(shown?.result === undefined ? argsSummary : { arguments: shown.args, result: shown.result }),
+    };
+  }
+  if (isReview === true) return { headline: "A program asks to run.", title: "The program, as the model wrote it:", written: shown?.program ?? JSON.stringify(argsSummary) };
+  return { headline: `${tool} asks to run. It ${effectWords[effect]}.`, title: "Arguments, as the model wrote them:", written: jsonText(shown?.args ?? argsSummary) };
+}
+
+function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2) ?? "null";
 }
 
 const effectWords = { read: "reads data", write: "changes data", destructive: "DESTROYS data" } as const;

@@ -3,7 +3,7 @@ import { nearestNames } from "@callgate/runtime/catalog";
 import { toolEntity } from "./cedar/entities.ts";
 import type { PolicyEntry } from "./policies/policy-entry.ts";
 import { reachOf } from "./policies/reach.ts";
-import { entitiesIn } from "./policies/walk.ts";
+import { entitiesIn, uidOf } from "./policies/walk.ts";
 
 interface Known {
   readonly tools: ReadonlySet<string>;
@@ -31,9 +31,9 @@ function findingsOfOne(entry: PolicyEntry, known: Known): readonly PolicyFinding
   const finding = (severity: PolicyFinding["severity"], message: string): PolicyFinding => ({ severity, ruleId: entry.id, place: entry.place, message });
   const unknown = unknownNames(entry, known).map(({ severity, message }) => finding(severity, message));
   const { action } = entry.json;
-  if (action.op === "==" && "entity" in action && JSON.stringify(action.entity).includes('"run"')) return unknown;
-  const actionId = action.op === "==" && "entity" in action && JSON.stringify(action.entity).includes('"result"') ? "result" : "call";
-  const reached = known.all.filter(({ entity }) => reachOf(entry.json, { action: actionId, resource: entity }) !== "no");
+  const about = action.op === "==" && "entity" in action ? uidOf(action.entity).id : "call";
+  if (about === "run") return unknown;
+  const reached = known.all.filter(({ entity }) => reachOf(entry.json, { action: about, resource: entity }) !== "no");
   if (unknown.some(({ severity }) => severity === "error")) return unknown;
   if (reached.length === 0 && action.op !== "All") return [...unknown, finding("warning", "can match no tool there is")];
   return [...unknown, ...unknownArguments(entry, reached.map(({ tool }) => tool)).map((message) => finding("error", message))];

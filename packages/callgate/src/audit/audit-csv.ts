@@ -1,4 +1,5 @@
 import { stringify } from "csv-stringify/sync";
+import { jsonOf } from "./exported-row.ts";
 import type { ExportedRow } from "./exported-row.ts";
 
 type Cell = string | number | undefined;
@@ -57,8 +58,4 @@ export function csvLine(row: ExportedRow): string {
 
 function timeText(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function jsonOf(value: unknown): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value);
 }

@@ -1,5 +1,6 @@
 import { conventions } from "@callgate/runtime/telemetry";
 import { version } from "../version.ts";
+import { jsonOf } from "./exported-row.ts";
 import type { ExportedRow } from "./exported-row.ts";
 
 const { attributes: names } = conventions;
@@ -94,8 +95,4 @@ function valueOf(field: NonNullable<Field>): AttributeValue {
   if (typeof field === "boolean") return { boolValue: field };
   if (typeof field === "number") return Number.isInteger(field) ? { intValue: String(field) } : { doubleValue: field };
   return { arrayValue: { values: field.map((text) => ({ stringValue: text })) } };
-}
-
-function jsonOf(value: unknown): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value);
 }

@@ -6,6 +6,11 @@ export type ExportedRow = Omit<AuditRow, "decision" | "error"> & {
   readonly error?: Pick<NonNullable<AuditRow["error"]>, "code">;
 };
 
+/** A value as its JSON in one cell or attribute. */
+export function jsonOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
+}
+
 export function exportedRow({ decision, error, ...row }: AuditRow): ExportedRow {
   const { reason: _sealed, ...decided } = decision ?? {};
   return { ...row, ...("kind" in decided ? { decision: decided } : {}), ...(error === undefined ? {} : { error: { code: error.code } }) };

@@ -14,6 +14,9 @@ const foreignKeys = {
 
 const effect = z.enum(["read", "write", "destructive"]);
 
+/** A setting that is only named here. @param what does not belong into the file */
+const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
+
 const mcpServer = z
   .strictObject({
     command: z.string().min(1).optional().describe("Program to start; the server speaks MCP over its standard input and output"),
@@ -130,9 +133,7 @@ const sandbox = z.strictObject({
   remote: z
     .strictObject({
       url: z.string().describe("tls://host:port of a host that runs callgate sandbox serve"),
-      token: z
-        .string()
-        .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:CALLGATE_SANDBOX_TOKEN: a secret does not belong into this file")
+      token: secretReference("CALLGATE_SANDBOX_TOKEN")
         .optional()
         .describe("A reference to the token the server was started with"),
       ca: z.string().optional().describe("File: the authority of the server's certificate, PEM. Default: those of this system"),
@@ -166,8 +167,6 @@ const principal = z.strictObject({
 
 const approvalsMode = z.enum(["ask", "keep"]);
 
-const webhookSecret = (example: string) => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: a secret does not belong into this file`);
-
 const approvals = z.strictObject({
   elicitation: z.boolean().optional().describe("Asks the person in front of an MCP client that has forms, through the client. Default true, and off once answers need a key or four eyes. Turn it off where a client answers by itself"),
   mode: approvalsMode.optional().describe('Where a person is asked. "ask" (default): at the terminal, or the client\'s own user interface, and where there is none the call is denied. "keep": questions wait in the journal for callgate approvals, the run suspended meanwhile'),
@@ -178,11 +177,11 @@ const approvals = z.strictObject({
   webhook: z
     .strictObject({
       url: z.string().min(1).describe("Where each question is posted, signed as Standard Webhooks say: https, or http on this machine. A reference such as env:ASK_URL where it is a secret"),
-      secret: webhookSecret("ASK_SECRET").describe("A reference to what questions are signed with, at least 24 bytes"),
+      secret: secretReference("ASK_SECRET").describe("A reference to what questions are signed with, at least 24 bytes"),
       answers: z
         .strictObject({
           url: z.string().min(1).optional().describe("Where the service posts answers to: /answers of callgate mcp --http, as the service reaches it. Default http://127.0.0.1:7423/answers"),
-          secret: webhookSecret("ANSWER_SECRET").describe("A reference to what the service signs its answers with, at least 24 bytes, another one than secret"),
+          secret: secretReference("ANSWER_SECRET").describe("A reference to what the service signs its answers with, at least 24 bytes, another one than secret"),
         })
         .optional()
         .describe("Lets the service answer. From then on answers count only from it, or signed by an approver's key. Default: it is only told"),
@@ -201,7 +200,7 @@ const alerts = z.strictObject({
   webhook: z
     .strictObject({
       url: z.string().min(1).describe("Where alerts are posted, signed as Standard Webhooks say: https, or http on this machine. A reference such as env:ALERT_URL where it is a secret"),
-      secret: webhookSecret("ALERT_SECRET").describe("A reference to what they are signed with, at least 24 bytes"),
+      secret: secretReference("ALERT_SECRET").describe("A reference to what they are signed with, at least 24 bytes"),
     })
     .optional(),
   timeouts: alertRule.describe("Calls of one source that ran into their deadline: over 5 within 10 minutes. false: none"),
@@ -214,9 +213,7 @@ const alerts = z.strictObject({
 });
 
 const bearerToken = {
-  token: z
-    .string()
-    .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:ANN_TOKEN: a secret does not belong into this file")
+  token: secretReference("ANN_TOKEN")
     .optional()
     .describe("A reference to the token it sends"),
   tokenSha256: z
@@ -305,12 +302,10 @@ export const configSchema = z.strictObject({
     .describe("Answers that serve later calls"),
   alerts: alerts.optional().describe("What is told to a person by callgate watch, and by callgate mcp and worker once this is here; see docs/guide/monitoring.md"),
   secrets: z
-    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is of letters, digits, - and _"), z.strictObject({ from: z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:STRIPE_KEY: a secret does not belong into this file"), tools: z.array(z.string().min(1)).min(1).describe("Which tools may be given it: names and globs, such as billing.*") }))
+    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is of letters, digits, - and _"), z.strictObject({ from: secretReference("STRIPE_KEY"), tools: z.array(z.string().min(1)).min(1).describe("Which tools may be given it: names and globs, such as billing.*") }))
     .optional()
     .describe('What programs can pass to tools and not read: { "stripe": { "from": "env:STRIPE_KEY", "tools": ["billing.*"] } } is written "secret://stripe" in a program. See docs/guide/secrets.md'),
-  redis: z
-    .string()
-    .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:REDIS_URL: a URL with a password does not belong into this file")
+  redis: secretReference("REDIS_URL", "a URL with a password")
     .optional()
     .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there, and cache can be kept there. Default: each process counts its own"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
@@ -345,9 +340,7 @@ export const configSchema = z.strictObject({
   journal: z
     .strictObject({
       path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),
-      postgres: z
-        .string()
-        .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:DATABASE_URL: a URL with a password does not belong into this file")
+      postgres: secretReference("DATABASE_URL", "a URL with a password")
         .optional()
         .describe("A reference to the URL of a PostgreSQL database, such as env:DATABASE_URL: the journal is there, shared by many machines, instead of in a file"),
       keyFile: z.string().optional().describe("The master key; the same on every machine of a shared journal. Default: master.key in the user's state folder"),
