@@ -1,6 +1,7 @@
 import { callsView, callsViewOfGrants, callsViewOfHeldResults } from "./calls-view.ts";
 import { auditMigration } from "./schema-audit.ts";
 import { grantsMigration } from "./schema-grants.ts";
+import { taintsMigration } from "./schema-taints.ts";
 
 /** `PRAGMA application_id` of a journal: "cgjl". Tells our file from another program's database. */
 export const applicationId = 0x63676a6c;
@@ -388,22 +389,7 @@ create index budget_reservations_by_run on budget_reservations (run_id);
 `,
   callsView,
   auditMigration,
-  `
--- labels that reached runs and the tasks, conversations and sessions they are part of: of one label the first answer that brought it
-create table taints (
-  tenant text not null,
-  scope_kind text not null,
-  scope_user text not null,
-  scope_id text not null,
-  label text not null,
-  tool text not null,
-  run_id text not null,
-  seq integer not null,
-  at_ms integer not null,
-  primary key (tenant, scope_kind, scope_user, scope_id, label)
-) strict, without rowid;
-create index taints_by_time on taints (at_ms);
-`,
+  taintsMigration,
   `${grantsMigration}${callsViewOfGrants}`,
   callsViewOfHeldResults,
 ];

@@ -1,3 +1,5 @@
+import { escapePointer } from "../lib/json-pointer.ts";
+
 /** One text or number inside a value. */
 export interface Leaf {
   /** JSON Pointer. Of a map's values: their place among them. */
@@ -44,7 +46,7 @@ export function leavesOf(value: unknown, { maxLeaves, maxChars }: LeafBounds): {
       return;
     }
     seen.add(at);
-    for (const [key, item] of itemsOf(at)) walk(item, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, depth + 1);
+    for (const [key, item] of itemsOf(at)) walk(item, `${path}/${escapePointer(key)}`, depth + 1);
   }
 
   walk(value, "", 0);

@@ -5,6 +5,8 @@ import { LRUCache } from "lru-cache";
 export interface RunTaint {
   /** A label once. */
   readonly marks: readonly TaintMark[];
+  /** Of these marks. */
+  readonly labels: readonly Label[];
   /**
    * Brings `marks` up to date with what other processes have kept; undefined where nobody else can have added anything.
    * `always`: also when they were read before. Rejects with the journal's errors.
@@ -44,21 +46,24 @@ export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint
       const isShared = scopes.length > 1;
       let isRead = isNew;
 
-      let known: { readonly size: number; readonly marks: readonly TaintMark[] } = { size: 0, marks: [] };
+      let known: { readonly size: number } & Pick<RunTaint, "marks" | "labels"> = { size: 0, marks: [], labels: [] };
 
       /** Asked for with every call; marks only ever come. */
-      function all(): readonly TaintMark[] {
+      function all(): typeof known {
         const size = places.reduce((sum, { marks }) => sum + marks.size, 0);
-        if (size === known.size) return known.marks;
+        if (size === known.size) return known;
         const first = new Map<Label, TaintMark>();
         for (const { marks } of places) for (const mark of marks.values()) if (mark.atMs < (first.get(mark.label)?.atMs ?? Infinity)) first.set(mark.label, mark);
-        known = { size, marks: [...first.values()] };
-        return known.marks;
+        known = { size, marks: [...first.values()], labels: [...first.keys()] };
+        return known;
       }
 
       return {
         get marks() {
-          return all();
+          return all().marks;
+        },
+        get labels() {
+          return all().labels;
         },
         refresh(always) {
           if (isRead && !(always && isShared)) return undefined;

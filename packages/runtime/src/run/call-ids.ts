@@ -9,5 +9,10 @@ export function runOf(callId: string): string {
 
 /** The call's place in its run: 3 of `run_....3`. */
 export function seqOf(callId: string): number {
-  return Number(callId.slice(callId.lastIndexOf(".") + 1));
+  return Number(placeOf(callId));
+}
+
+/** The call's place in its run, as people read it; an id of another form is itself. */
+export function placeOf(callId: string): string {
+  return callId.slice(callId.lastIndexOf(".") + 1);
 }

@@ -4,7 +4,6 @@ import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
-import type { Approvals } from "../approval/approvals.ts";
 import { openEnds } from "./open-ends.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import { hasJobs, stopJobs } from "./stop-jobs.ts";
@@ -100,19 +99,18 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
 /** Writes down that the run is cancelled, and how the calls ended that it leaves open: what goes on outside is stopped first. What was on record before. */
 async function endCalls(scope: RunScope): Promise<readonly JournalEntry[]> {
   const { seams: { journal, clock, reviews }, lease, runId, principal: { tenant } } = scope;
-  const wordRefusal: Approvals["wordRefusal"] = (word) => reviews.wordRefusal(word);
   const [before, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId, { clear: true })]);
   const atMs = clock.now();
   const message = `Run ${runId} was cancelled before the call ended`;
   const begun: JournalEntry = { kind: "cancelling", atMs };
   await freeUnanswered(scope, before);
   if (!hasJobs(before)) {
-    await journal.append(lease, [begun, ...openEnds(before, { atMs, signals, message, wordRefusal })], "full");
+    await journal.append(lease, [begun, ...openEnds(before, { atMs, signals, message, reviews })], "full");
     return before;
   }
   await journal.append(lease, [begun], "full");
   await stopJobs(scope);
-  await journal.append(lease, openEnds(await journal.readEntries(tenant, runId), { atMs, signals, message, wordRefusal }), "full");
+  await journal.append(lease, openEnds(await journal.readEntries(tenant, runId), { atMs, signals, message, reviews }), "full");
   return before;
 }
 

@@ -1,6 +1,7 @@
 import type { AuditRow, EffectStatus, ExplanationPart, JournalEntry, JsonValue, RunExplanation, RunRecord } from "@callgate/contract";
-import { seqOf } from "./call-ids.ts";
+import { sentence as closed } from "../lib/sentence.ts";
 import { auditRowsOf } from "./audit-rows.ts";
+import { placeOf, seqOf } from "./call-ids.ts";
 import { waitText } from "./waits-text.ts";
 
 type Sentence = RunExplanation["sentences"][number];
@@ -38,11 +39,6 @@ export function explainRun(run: RunRecord, entries: readonly JournalEntry[]): Ru
 
 function sentence(part: ExplanationPart, text: string): Sentence {
   return { part, text };
-}
-
-/** Texts of others may end a sentence themselves. */
-function closed(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function bounded(part: ExplanationPart, all: readonly Sentence[], what: string): readonly Sentence[] {
@@ -147,13 +143,13 @@ function refusal({ tool, args, decision, approval, callId }: AuditRow): Sentence
 }
 
 function undone({ callId, undoes = "", tool, outcome, effectStatus }: AuditRow): Sentence {
-  const what = `what ${tool} did in call ${undoes.slice(undoes.lastIndexOf(".") + 1)}`;
+  const what = `what ${tool} did in call ${placeOf(undoes)}`;
   return sentence("undone", outcome === "ok" ? `${numberOf({ callId })}: ${what} was undone.` : `${numberOf({ callId })}: ${what} could not be undone (${outcome.replace("_", " ")}; effect ${effectStatus}).`);
 }
 
 function doubts({ runId, status, waits }: RunRecord, calls: readonly AuditRow[]): readonly Sentence[] {
   const unknown = calls.filter(({ effectStatus, outcome }) => effectStatus === "unknown" && (outcome !== "open" || (status !== "running" && status !== "suspended")));
-  const open = unknown.slice(0, maxTold).map(({ callId, tool }) => sentence("doubt", `In doubt: whether ${tool} (call ${callId.slice(callId.lastIndexOf(".") + 1)}) took effect. Who knows can say so: callgate runs resolve ${callId} --happened or --did-not.`));
+  const open = unknown.slice(0, maxTold).map(({ callId, tool }) => sentence("doubt", `In doubt: whether ${tool} (call ${placeOf(callId)}) took effect. Who knows can say so: callgate runs resolve ${callId} --happened or --did-not.`));
   return [...open, ...(status === "suspended" ? waits.slice(0, maxTold).map((wait) => sentence("doubt", `It waits for ${waitText(runId, wait)}.`)) : [])];
 }
 
@@ -177,7 +173,7 @@ const statusTexts: Readonly<Record<Exclude<RunRecord["status"], "running" | "sus
 };
 
 function numberOf({ callId }: Pick<AuditRow, "callId">): string {
-  return `Call ${callId.slice(callId.lastIndexOf(".") + 1)}`;
+  return `Call ${placeOf(callId)}`;
 }
 
 function valueText(value: JsonValue): string {

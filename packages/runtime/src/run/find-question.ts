@@ -1,6 +1,5 @@
-import type { ApprovalQuestion, Journal, JournalEntry, RunRecord } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalSignal, Journal, JournalEntry, RunRecord } from "@callgate/contract";
 import { answerIn } from "../approval/approval-signal.ts";
-import type { ApprovalSignal } from "../approval/approval-signal.ts";
 
 /** Runs that are read at once, and ended ones that are looked through for a question that was answered. */
 const maxRuns = 1_000;

@@ -1,8 +1,7 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, ApprovalRules, GateApprovals, GateEvent, GivenAnswer, Grant, Journal, PendingApproval, Principal, RecordedValue, RunRecord } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalRules, ApprovalSignal, GateApprovals, GateEvent, GivenAnswer, Grant, Journal, PendingApproval, Principal, RecordedValue, RunRecord } from "@callgate/contract";
 import { signAnswer } from "../approval/answer-digest.ts";
 import { createAnswerJudge } from "../approval/answer-judge.ts";
-import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import { findQuestion, openRuns } from "./find-question.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import type { GateGrantBook } from "./gate-grants.ts";

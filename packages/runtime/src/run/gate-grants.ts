@@ -7,6 +7,7 @@ import { signGrant } from "../approval/sign-grant.ts";
 import { inputPointers } from "../broker/pointers.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import { unescapePointer } from "../lib/json-pointer.ts";
 import { globMatches, qualifiedGlob } from "../lib/name-glob.ts";
 import { pointerTree } from "../secrets/pointer-tree.ts";
 
@@ -133,7 +134,7 @@ function isSensitive(sensitive: readonly string[], pointer: string): boolean {
   let tree = pointerTree(sensitive);
   for (const token of pointer.slice(1).split("/")) {
     if (tree === undefined || tree.isSensitive) break;
-    tree = tree.below(token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    tree = tree.below(unescapePointer(token));
   }
   return tree?.isSensitive === true;
 }

@@ -2,8 +2,20 @@ import { decodeValue } from "@callgate/contract";
 import type { ArgumentOrigins, CallLineage, GuestCompletion, JournalEntry, RunLineage, RunRecord, WireValue } from "@callgate/contract";
 import { createOriginIndex } from "../provenance/origin-index.ts";
 
-/** Which answers the arguments of a run's calls contain, from its record. `entries` with their clear values. */
-export function lineageOf({ programText = "", resultNumber }: Pick<RunRecord, "programText" | "resultNumber">, entries: readonly JournalEntry[]): RunLineage {
+type Run = Pick<RunRecord, "programText" | "resultNumber">;
+
+/** Where the parts of one call's arguments were seen before; undefined: its arguments are not there. */
+export function originsOf(run: Run, entries: readonly JournalEntry[], callId: string): readonly ArgumentOrigins[] | undefined {
+  const issued = entries.findIndex((entry) => entry.kind === "call-issued" && entry.callId === callId);
+  return lineageOf(run, entries.slice(0, issued + 1), (id) => id === callId).calls[0]?.args;
+}
+
+/**
+ * Which answers the arguments of a run's calls contain, from its record. `entries` with their clear values.
+ *
+ * @param isWanted which calls are looked up; default: all. Answers count whoever got them
+ */
+export function lineageOf({ programText = "", resultNumber }: Run, entries: readonly JournalEntry[], isWanted: (callId: string) => boolean = () => true): RunLineage {
   const index = createOriginIndex(programText);
   const tools = new Map<number, string>();
   const calls: CallLineage[] = [];
@@ -17,7 +29,7 @@ export function lineageOf({ programText = "", resultNumber }: Pick<RunRecord, "p
     if (entry.kind === "call-issued") {
       const { seq, callId, tool, args } = entry;
       tools.set(seq, tool);
-      read(args.clear, (value) => calls.push({ seq, callId, tool, args: index.origins(value) }));
+      if (isWanted(callId)) read(args.clear, (value) => calls.push({ seq, callId, tool, args: index.origins(value) }));
     } else if (entry.kind === "call-ended" && entry.result !== undefined) {
       read(entry.result.clear, (value) => index.add({ kind: "result", seq: entry.seq, tool: tools.get(entry.seq) ?? "" }, value));
     } else if (entry.kind === "delivered" && entry.call.kind === "builtin" && entry.call.name === "read_result" && entry.answer !== undefined) {

@@ -136,7 +136,7 @@ async function giveUp(scope: RunScope, { run, lease, entries, undoes, recorded }
   const { seams } = scope;
   const { journal, clock } = seams;
   const { runId, principal } = run;
-  await journal.append(lease, openEnds(entries, { atMs: clock.now(), signals: await journal.readSignals(principal.tenant, runId, { clear: true }), wordRefusal: (word) => seams.reviews.wordRefusal(word), message: `The process that ran ${runId} was lost before the call ended` }), "full");
+  await journal.append(lease, openEnds(entries, { atMs: clock.now(), signals: await journal.readSignals(principal.tenant, runId, { clear: true }), reviews: seams.reviews, message: `The process that ran ${runId} was lost before the call ended` }), "full");
   const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), new AbortController().signal) : undefined;
   const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
   const endedAtMs = clock.now();

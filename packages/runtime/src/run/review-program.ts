@@ -1,10 +1,10 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalQuestion, CheckReport, Diagnostic, JournalEntry, PolicyDecision, Reach, RunError, RunSignal, Suspension } from "@callgate/contract";
+import type { ApprovalQuestion, ApprovalSignal, CheckReport, Diagnostic, JournalEntry, PolicyDecision, Reach, RunError, RunSignal, Suspension } from "@callgate/contract";
 import { answerIn } from "../approval/approval-signal.ts";
-import type { ApprovalSignal } from "../approval/approval-signal.ts";
 import type { Operation, Verdict } from "../approval/approvals.ts";
 import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
+import { sentence } from "../lib/sentence.ts";
 import { programReach } from "./program-reach.ts";
 import { watchLease } from "./watch-lease.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -195,7 +195,6 @@ function refusalOf(question: ApprovalQuestion, verdict: Exclude<Verdict, { kind:
 
 /** The policy has said no; nobody is asked. */
 function deniedRun({ seams }: RunScope, { ruleId, reason, help }: Extract<PolicyDecision, { kind: "deny" }>): ReviewEnd {
-  const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
   const clean = seams.redactor.text(reason);
   const message = `The program was not run: policy refused it: ${sentence(clean)} Nothing happened. Do not send it again, nor the same in other words.${help === undefined ? "" : ` ${sentence(help)}`}`;
   return { kind: "refused", record: { approvalId: "", ruleIds: [ruleId], approved: false, by: "policy", reason: clean }, error: { code: "DENIED", message, retryable: false, details: { ruleId } } };
@@ -205,10 +204,9 @@ function errorOf({ code, by, reason }: Refusal, { findings, asked }: ReviewCause
   const [first] = findings;
   const what = [...(asked === undefined ? [] : [`rule ${asked.ruleId}`]), ...findings.map((finding) => `${finding.code} in line ${finding.line}`)].join(", ");
   const who = code === "DENIED" ? `${by} refused it: ${reason}` : `nobody can give one here. ${reason}`;
-  const end = /[.!?]$/.test(who) ? "" : ".";
   return {
     code,
-    message: `The program was not run: it needs a person's review (${what}), and ${who}${end} Nothing happened. Do not send it again, nor the same in other words; do the work without this.`,
+    message: `The program was not run: it needs a person's review (${what}), and ${sentence(who)} Nothing happened. Do not send it again, nor the same in other words; do the work without this.`,
     retryable: false,
     details: { rules: [...(asked === undefined ? [] : [asked.ruleId]), ...findings.map((finding) => finding.code)] },
     ...(first === undefined ? {} : { line: first.line, column: first.column, ...(first.excerpt === undefined ? {} : { excerpt: first.excerpt }) }),

@@ -1,4 +1,5 @@
 import type { CallSummary, RunResult } from "@callgate/contract";
+import { placeOf } from "./call-ids.ts";
 
 /**
  * What a run that did not complete did to the world (DESIGN P7): its writes by effect status. Reads change nothing and
@@ -11,5 +12,5 @@ export function effectsOf(calls: readonly CallSummary[]): NonNullable<RunResult[
 }
 
 function nameOf({ tool, id, outcome }: CallSummary): string {
-  return `${tool} (call ${id.slice(id.lastIndexOf(".") + 1)}${outcome === "ok" ? "" : `, ${outcome}`})`;
+  return `${tool} (call ${placeOf(id)}${outcome === "ok" ? "" : `, ${outcome}`})`;
 }

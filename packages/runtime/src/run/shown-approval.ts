@@ -5,7 +5,7 @@ import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
-import { lineageOf } from "./lineage.ts";
+import { originsOf } from "./lineage.ts";
 
 export interface ShownApprovalSeams {
   readonly redactor: Redactor;
@@ -55,7 +55,7 @@ export async function shownApproval(seams: ShownApprovalSeams, found: FoundQuest
   // Only its tool knows what of them is sensitive.
   if (tool === undefined) return { ...head, isIntact: digestOfWire(clear) === question.argsDigest };
   const marks = inputMarks(tool);
-  const origins = lineageOf(run, found.entries).calls.find(({ callId }) => callId === question.callId)?.args;
+  const origins = originsOf(run, found.entries, question.callId);
   return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, marks), ...(origins === undefined ? {} : { origins }), ...described };
 }
 

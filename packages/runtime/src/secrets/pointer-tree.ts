@@ -1,4 +1,5 @@
 import type { DetectorSwitches, SensitiveMark } from "@callgate/contract";
+import { unescapePointer } from "../lib/json-pointer.ts";
 
 /** Sensitive places below one place of a value. */
 export interface PointerTree {
@@ -29,7 +30,7 @@ export function pointerTree(marks: readonly SensitiveMark[]): PointerTree | unde
 }
 
 function tokensOf(pointer: string): readonly string[] {
-  return pointer.startsWith("/") ? pointer.slice(1).split("/").map(unescapeToken) : [];
+  return pointer.startsWith("/") ? pointer.slice(1).split("/").map(unescapePointer) : [];
 }
 
 function treeOf(paths: readonly MarkedPath[], inherited: DetectorSwitches | undefined): PointerTree | undefined {
@@ -41,8 +42,4 @@ function treeOf(paths: readonly MarkedPath[], inherited: DetectorSwitches | unde
     detect,
     below: (key) => treeOf(paths.filter(({ tokens: [token] }) => token === key || token === "*").map((path) => ({ ...path, tokens: path.tokens.slice(1) })), detect),
   };
-}
-
-function unescapeToken(token: string): string {
-  return token.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -1,5 +1,6 @@
 import { decodeValue } from "@callgate/contract";
 import type { SecretVault } from "@callgate/contract";
+import { isPlainObject } from "../lib/is-plain-object.ts";
 import { globMatches } from "../lib/name-glob.ts";
 import type { NameGlob } from "../lib/name-glob.ts";
 import { secretForms } from "./secret-forms.ts";
@@ -70,8 +71,6 @@ function revealed(value: unknown, valueOf: (name: string) => string | undefined)
   if (Array.isArray(value)) return value.map(inner);
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [inner(key), inner(item)]));
   if (value instanceof Set) return new Set([...value].map(inner));
-  if (typeof value !== "object" || value === null) return value;
-  const prototype: unknown = Object.getPrototypeOf(value);
   // Dates, bytes and what a tool's own schema made have no texts of a program in them.
-  return prototype === Object.prototype || prototype === null ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)])) : value;
+  return isPlainObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)])) : value;
 }

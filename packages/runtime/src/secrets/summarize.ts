@@ -1,4 +1,5 @@
 import type { DetectorSwitches, JsonValue } from "@callgate/contract";
+import { isPlainObject } from "../lib/is-plain-object.ts";
 import { hidden } from "./detectors/detect.ts";
 import { isSecretName } from "./detectors/find-secrets.ts";
 import type { PointerTree } from "./pointer-tree.ts";
@@ -81,7 +82,7 @@ function summarizeOnce(root: unknown, detail: Detail, options: SummarizeOptions)
     if (typeof value === "string") return cut(value, detail.chars, cutAt(sensitive));
     if (value === null || typeof value === "boolean") return value;
     if (typeof value === "number") return Number.isFinite(value) ? numberOr(value, sensitive) : `[${value}]`;
-    if (!isPlain(value)) return typeof value === "bigint" ? options.text(describeShape(value), switchesAt(sensitive)) : describeShape(value);
+    if (!Array.isArray(value) && !isPlainObject(value)) return typeof value === "bigint" ? options.text(describeShape(value), switchesAt(sensitive)) : describeShape(value);
     if (depth >= detail.depth || nodes > detail.nodes) return describeShape(value);
     return Array.isArray(value) ? visitArray(value, sensitive, depth) : visitObject(value as Readonly<Record<string, unknown>>, sensitive, depth);
   }
@@ -140,13 +141,6 @@ function cut(text: string, maxChars: number, { redact, longestForm }: CutOptions
 /** The first `maxChars` UTF-16 units, without a half of a surrogate pair at the end. */
 function sliceWhole(text: string, maxChars: number): string {
   return text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, "");
-}
-
-function isPlain(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** Whether one is needed and its absence are no secret. */

@@ -1,3 +1,5 @@
+import { isPlainObject } from "../../lib/is-plain-object.ts";
+
 /**
  * The value with every BigInt as the nearest number, for a validator that knows numbers only: an id of 19 digits that a
  * source kept exact is an `integer` to its schema. The same value when there is none; never changes the value.
@@ -9,12 +11,7 @@ export function numbersForBigInts(value: unknown): unknown {
     const items = value.map(numbersForBigInts);
     return items.every((item, index) => Object.is(item, value[index])) ? value : items;
   }
-  if (typeof value !== "object" || value === null || !isPlain(value)) return value;
+  if (!isPlainObject(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => [key, numbersForBigInts(item), item] as const);
   return entries.every(([, mapped, item]) => Object.is(mapped, item)) ? value : Object.fromEntries(entries);
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

@@ -45,7 +45,7 @@ export function createAlertEngine(rules: readonly AlertRule[]): AlertEngine {
   function ended(observation: Ended, quiet: boolean): readonly Alert[] {
     const { tool, principal, outcome, atMs, runId, callId } = observation;
     const subjects = { source: tool.split(".")[0] ?? tool, tool, principal: `${principal.tenant}/${principal.user}` };
-    for (const subject of new Set(Object.entries(subjects).map(([kind, name]) => `${kind} ${name}`))) windowOf(subject).add(atMs, outcome);
+    for (const [kind, name] of Object.entries(subjects)) windowOf(`${kind} ${name}`).add(atMs, outcome);
     if (quiet) return [];
     return rules.flatMap((rule) => {
       const measure = measures[rule.kind];

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@callgate/contract";
+import { escapePointer } from "../../lib/json-pointer.ts";
 
 /** How an argument differs from those before. */
 export interface Oddity {
@@ -114,5 +115,5 @@ function eachValue(value: JsonValue, path: string, tell: (path: string, value: s
   if (typeof value === "string" || typeof value === "number") return tell(path, value);
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) for (const item of value) eachValue(item as JsonValue, `${path}/*`, tell);
-  else for (const [key, item] of Object.entries(value)) eachValue(item as JsonValue, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, tell);
+  else for (const [key, item] of Object.entries(value)) eachValue(item as JsonValue, `${path}/${escapePointer(key)}`, tell);
 }
