@@ -31,10 +31,11 @@ export const modules = {
     does: "THE door: the only code that runs a tool",
     imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/provenance"],
   },
+  "runtime/plan": { path: "packages/runtime/src/plan", does: "the writes of a rehearsed program as a plan, and a run held against it", imports: ["contract", "runtime/lib", "runtime/broker"] },
   "runtime/run": {
     path: "packages/runtime/src/run",
     does: "one execution of one program: check, drive, settle, replay",
-    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets", "runtime/provenance"],
+    imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets", "runtime/provenance", "runtime/plan"],
   },
   "runtime/executor": { path: "packages/runtime/src/executor", does: "code blocks as runs of a gate: found in Markdown, kept as files, their output and exit codes", imports: ["contract", "runtime/check", "runtime/result"] },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },

@@ -1,6 +1,7 @@
 import type { Digest, JsonValue } from "./json.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Principal } from "./principal.ts";
+import type { SimulatedBy } from "./simulation.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /**
@@ -190,6 +191,8 @@ export interface AuditRow {
   readonly cached?: boolean;
   /** The interceptor whose answer it is; the tool was not called. */
   readonly answeredBy?: string;
+  /** It was rehearsed, not made: its answer was a placeholder. */
+  readonly simulated?: SimulatedBy;
   readonly idempotencyKey?: string;
   /** The call whose effect this one undoes. */
   readonly undoes?: string;

@@ -30,7 +30,7 @@ const pinned = {
   "approval-refused": [...call, "approvalId", "by", "why"],
   "call-started": [...call, "attempt"],
   "call-progressed": [...call, "message", "fraction"],
-  "call-ended": [...call, "outcome", "effectStatus", "durationMs", "error", "cached", "cost", "answeredBy"],
+  "call-ended": [...call, "outcome", "effectStatus", "durationMs", "error", "cached", "cost", "answeredBy", "simulated"],
   "call-resolved": [...call, "effectStatus", "how"],
   "call-late": [...call, "effectStatus"],
   "source-changed": [...gate, "namespace", "state"],

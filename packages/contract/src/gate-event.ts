@@ -11,6 +11,7 @@ import type { RunKind } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { NextDecision } from "./policy.ts";
 import type { Principal } from "./principal.ts";
+import type { SimulatedBy } from "./simulation.ts";
 import type { SourceState } from "./source.ts";
 import type { Effect } from "./tool-spec.ts";
 import type { TraceContext } from "./trace-context.ts";
@@ -51,7 +52,7 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "approval-refused"; readonly approvalId: string; readonly by: string; readonly why: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
-  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string })
+  | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string; /** It was rehearsed, not made. */ readonly simulated?: SimulatedBy })
   | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" | "refused" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })
   | { readonly kind: "source-changed"; readonly atMs: number; readonly namespace: string; readonly state: SourceState }

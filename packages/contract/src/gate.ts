@@ -17,6 +17,7 @@ import type { GateAudit } from "./gate-audit.ts";
 import type { ArgumentOrigins, RunLineage } from "./lineage.ts";
 import type { Handle, RunResult, ShapedValue } from "./run-result.ts";
 import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
+import type { GatePlans, Plan } from "./plan.ts";
 import type { SourcePassThrough, SourceState } from "./source.ts";
 import type { GatePolicy } from "./gate-policy.ts";
 import type { ToolSpec } from "./tool-spec.ts";
@@ -101,9 +102,21 @@ export interface RunOptions extends Reader {
    * SESSION_ENDED.
    */
   readonly session?: string;
+  /**
+   * Runs it with live reads and without a single write: what may write passes every check and is answered by a placeholder
+   * (docs/guide/plans.md). Policy's word on each is recorded, nobody is asked. Default false. Errors: REHEARSAL_REFUSED, and
+   * USAGE together with `session`.
+   */
+  readonly rehearse?: boolean;
   /** Hears what the program prints as it comes: all that is within `consoleBytes`, whatever the budget of the result. Must not throw. */
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
 }
+
+/** How a plan is applied. Language, lane, seed and program are the plan's. */
+export type ApplyOptions = Pick<RunOptions, "principal" | "signal" | "conversation" | "limits" | "budgetTokens" | "questions" | "suspendAfterMs" | "onOutput"> & {
+  /** What becomes of the effects when the run does not complete. Default `keep`: undoing is no part of the plan. */
+  readonly onFailure?: OnFailure;
+};
 
 /** A session as its owner sees it. */
 export interface SessionView extends SessionStatus {
@@ -271,6 +284,14 @@ export interface Gate {
   /** Resolves when every source has answered or failed; never rejects because of one. */
   ready(): Promise<void>;
   run(program: string, options?: RunOptions): Promise<RunResult>;
+  /**
+   * Runs the program of an approved plan, with live reads and pinned to the plan: its items happen without a question, each
+   * once; what the plan could not know is asked about; at any other write the run ends as `diverged`. Applied again, it does
+   * nothing twice. Errors: PLAN_INVALID, PLAN_NOT_APPROVED, PLAN_STALE; nothing ran by then.
+   */
+  apply(plan: Plan, options?: ApplyOptions): Promise<RunResult>;
+  /** Must not be reachable from a model or a guest. */
+  readonly plans: GatePlans;
   /** Checks without running. */
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;

@@ -152,6 +152,8 @@ export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage
 export type { SecretVault } from "./secret-vault.ts";
 export type { TraceContext } from "./trace-context.ts";
 export type { Tracing } from "./tracing.ts";
+export type { GatePlans, Plan, PlanAnswer, PlanApproval, PlanItem, PlanItemEnd, PlanProgress } from "./plan.ts";
+export type { SimulatedBy } from "./simulation.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
 export { detectorNames } from "./redactor.ts";
@@ -159,6 +161,7 @@ export type { DetectorName, DetectorSwitches, Redactor, SensitiveMark } from "./
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
 export type { GateEvent, GateEventKind } from "./gate-event.ts";
 export type {
+  ApplyOptions,
   CallOptions,
   CallResult,
   Gate,

@@ -17,6 +17,8 @@ export interface InterceptedCall<Args = unknown> {
   readonly callId: string;
   /** The call undoes an earlier one: its answer goes nowhere. */
   readonly isUndo: boolean;
+  /** The run is a rehearsal: a write is answered by a placeholder, and no stage may change anything either. */
+  readonly isRehearsal: boolean;
   /** Aborted at the interceptor's deadline, and when the call is over. */
   readonly signal: AbortSignal;
 }

@@ -15,12 +15,16 @@ import type { NextDecision } from "./policy.ts";
 import type { Principal } from "./principal.ts";
 import type { RecordedValue } from "./recorded-value.ts";
 import type { ProgramLanguage, SessionBlock } from "./sandbox-driver.ts";
+import type { SimulatedBy } from "./simulation.ts";
 import type { TaintMark, TaintScope } from "./taint.ts";
 import type { Effect, Label } from "./tool-spec.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers. */
-export type RunKind = "program" | "call" | "replay";
+/**
+ * `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers.
+ * `rehearsal`: a program was run whose reads were live and whose writes were only recorded. It never goes on elsewhere.
+ */
+export type RunKind = "program" | "call" | "replay" | "rehearsal";
 
 /** The head of a run: what it was started with. */
 export interface RunStart {
@@ -40,7 +44,7 @@ export interface RunStart {
   /** Interface digests of tools it was pinned to before the check, by qualified name; what it can reach is in `checked`. */
   readonly interfaces: Readonly<Record<string, Digest>>;
   readonly policyVersion: string;
-  /** The run this one replays. */
+  /** The run this one replays. Of a rehearsal: the one with other placeholders that it is held against. */
   readonly replayOf?: string;
   /** Names the piece of work over several runs (DESIGN P6). */
   readonly taskId?: string;
@@ -112,6 +116,8 @@ export type JournalEntry =
   | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number; /** What a person said of the program, where a rule asked. */ readonly review?: { readonly approvalId: string; readonly ruleIds: readonly string[]; readonly approved: boolean; readonly by: string; readonly reason?: string } }
   /** Intent. For a write it is on disk before the effect (DESIGN D15). */
   | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; /** Of a call that may write; a read is not told apart by one. */ readonly idempotencyKey?: string; readonly occurrence?: number; /** The call whose effect this one undoes. */ readonly compensates?: number }
+  /** The run is pinned to a plan that `by` approved. Written before its program is checked. */
+  | { readonly kind: "planned"; readonly atMs: number; readonly planId: string; readonly by: string; readonly approvalId: string; readonly plan: RecordedValue }
   /** An interceptor of the host did something with the call. `args`: what is performed from there on. */
   | { readonly kind: "call-intercepted"; readonly atMs: number; readonly seq: number; readonly by: string; readonly how: InterceptedHow; readonly args?: RecordedValue }
   /** A question went out for the call; recorded before anyone is told. */
@@ -120,8 +126,8 @@ export type JournalEntry =
   | { readonly kind: "result-held"; readonly atMs: number; readonly seq: number; readonly effectStatus: EffectStatus; readonly attempts: number; readonly result: RecordedValue; readonly artifacts: readonly Artifact[] }
   /** A person approved the call with other arguments. Those of `call-issued` are the program's, for replay; these are performed. */
   | { readonly kind: "call-edited"; readonly atMs: number; readonly seq: number; readonly approvalId: string; readonly by: string; readonly args: RecordedValue }
-  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** The standing grant that let it through, without a question; `answeredBy` gave it. */ readonly grantId?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[]; /** Of a policy that is tried out, where it would have decided otherwise. */ readonly next?: NextDecision }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string } }
+  | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** The standing grant that let it through, without a question; `answeredBy` gave it. */ readonly grantId?: string; /** The item of the plan that the run is pinned to. */ readonly planItem?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[]; /** Of a policy that is tried out, where it would have decided otherwise. */ readonly next?: NextDecision }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** It was rehearsed, not made: the answer is a placeholder, and nothing was changed. */ readonly simulated?: SimulatedBy; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string } }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */

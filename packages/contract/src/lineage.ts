@@ -1,7 +1,7 @@
 /** Where a part of an argument was seen before. */
 export interface Origin {
-  readonly kind: "result" | "handle" | "program";
-  /** Of the call whose answer it was in; absent for the program. */
+  readonly kind: "result" | "handle" | "program" | "placeholder";
+  /** Of the call whose answer it was in, or whose placeholder; absent for the program. */
   readonly seq?: number;
   /** The tool of that call; `results.read` for a handle. */
   readonly tool?: string;

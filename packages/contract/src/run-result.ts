@@ -7,7 +7,9 @@ import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunTokens } from "./journal.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
+import type { Plan, PlanProgress } from "./plan.ts";
 import type { SessionBlock } from "./sandbox-driver.ts";
+import type { SimulatedBy } from "./simulation.ts";
 import type { Effect } from "./tool-spec.ts";
 
 /** Name of a value kept in the runtime: `result://<runId>/<number>`. */
@@ -29,6 +31,8 @@ export interface CallSummary {
   readonly error?: CallError;
   /** Where its tool declares or reports any. */
   readonly cost?: CallCost;
+  /** It was rehearsed, not made: its answer was a placeholder. */
+  readonly simulated?: SimulatedBy;
 }
 
 /** A run's failure, with the place in the model's own text. */
@@ -63,6 +67,10 @@ export interface RunResult {
   readonly waits?: readonly RunWait[];
   /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. */
   readonly compensation?: { readonly undone: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string; /** The question that undoing it waits for. */ readonly approvalId?: string }[] };
+  /** Of a rehearsal that came to its end: what its writes would be. */
+  readonly plan?: Plan;
+  /** Of a run that is pinned to a plan. */
+  readonly planProgress?: PlanProgress;
   /** Things worth saying that are no error: journal degraded, calls drained after return, ... */
   readonly notices: readonly string[];
   readonly tokens: RunTokens;

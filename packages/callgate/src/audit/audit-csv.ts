@@ -34,7 +34,7 @@ const columns: readonly (readonly [name: string, cell: (row: ExportedRow) => Cel
   ["result", ({ result }) => jsonOf(result?.summary)],
   ["result_digest", ({ result }) => result?.digest],
   ["attempts", ({ attempts }) => attempts],
-  ["answered_by", ({ answeredBy, cached }) => answeredBy ?? (cached === true ? "cache" : undefined)],
+  ["answered_by", ({ answeredBy, cached, simulated }) => answeredBy ?? (simulated === undefined ? undefined : "rehearsal") ?? (cached === true ? "cache" : undefined)],
   ["idempotency_key", ({ idempotencyKey }) => idempotencyKey],
   ["undoes", ({ undoes }) => undoes],
   ["settled", ({ settled }) => settled?.how],

@@ -75,6 +75,7 @@ function fieldsOf(row: ExportedRow): Readonly<Record<string, Field>> {
     [`${own}attempts`]: row.attempts,
     [names.cached]: row.cached,
     [`${own}answered_by`]: row.answeredBy,
+    [`${own}simulated`]: row.simulated,
     [`${own}idempotency_key`]: row.idempotencyKey,
     [`${own}undoes`]: row.undoes,
     [`${own}settled`]: settled?.how,

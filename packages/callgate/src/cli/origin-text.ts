@@ -8,7 +8,7 @@ export function originText({ origins }: Pick<ArgumentOrigins, "origins">): strin
 
 function oneOrigin({ kind, seq, tool = "", path = "", how }: Origin): string {
   if (kind === "program") return "the program's own text";
-  return `${visible(tool)} (#${seq ?? ""})${path === "" ? "" : ` ${visible(path)}`}${howWords[how]}`;
+  return `${kind === "placeholder" ? "the placeholder of " : ""}${visible(tool)} (#${seq ?? ""})${path === "" ? "" : ` ${visible(path)}`}${howWords[how]}`;
 }
 
 const howWords = { same: "", part: ", a part of it", holds: ", among other text", decoded: ", encoded" } as const;

@@ -10,7 +10,7 @@ import { createAskingRate } from "./asking-rate.ts";
 import type { CallWord } from "./word-digest.ts";
 
 /** How long a question waits for a person. */
-const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
+export const defaultApprovalExpiryMs = 7 * 24 * 60 * 60 * 1000;
 
 const MAX_REMEMBERED_DENIALS = 10_000;
 

@@ -115,20 +115,22 @@ function refuse(call: ReadyCall, refusal: Omit<Note, "decision"> & { readonly re
 }
 
 /** An approval answers "ask"; it does not outweigh a denial, nor make a tool visible. */
-function refusedMeanwhile(call: ReadyCall): { readonly ruleId: string; readonly reason: string } | undefined {
+export function refusedMeanwhile(call: ReadyCall): { readonly ruleId: string; readonly reason: string } | undefined {
   if (!isVisible(call, call.tool)) return { ruleId: "visibility", reason: "The caller lost the right to this tool meanwhile" };
   const again = authorise(call);
   return again.kind === "deny" ? again : undefined;
 }
 
 interface Note {
-  readonly decision: "allow" | "deny";
+  readonly decision: "allow" | "ask" | "deny";
   readonly ruleId: string;
   readonly reason?: string;
   readonly answeredBy?: string;
+  /** Of the plan that the run is pinned to. */
+  readonly planItem?: string;
 }
 
-function note(call: ReadyCall, { decision, ruleId, reason, answeredBy }: Note): void {
+export function note(call: ReadyCall, { decision, ruleId, reason, answeredBy, planItem }: Note): void {
   call.record.add({
     kind: "call-decided",
     atMs: call.seams.clock.now(),
@@ -137,6 +139,7 @@ function note(call: ReadyCall, { decision, ruleId, reason, answeredBy }: Note): 
     ruleId,
     ...(reason === undefined ? {} : { reason: call.safe.text(reason) }),
     ...(answeredBy === undefined ? {} : { answeredBy }),
+    ...(planItem === undefined ? {} : { planItem }),
   });
 }
 

@@ -7,6 +7,7 @@ import type { SharedStops } from "../lib/stop.ts";
 import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import { approve, denied } from "./approve.ts";
+import { approveByPlan, pinned } from "./approve-by-plan.ts";
 import { authorise } from "./authorise.ts";
 import { parkJob, settleJob, stopJob } from "./background-job.ts";
 import type { BrokerSeams, CallRequest, CallScope, Ended, PerformedCall, ReadyCall } from "./call.ts";
@@ -29,9 +30,11 @@ import { precheck } from "./precheck.ts";
 import { recover, recoverBlind } from "./recover.ts";
 import { refusedEnd, refusedWord, withoutWord } from "./refuse-word.ts";
 import { release, releaseHeld, withheldBlind } from "./release.ts";
+import { rehearsedAs } from "./rehearsed-as.ts";
 import { reserve } from "./reserve.ts";
 import { safeText } from "./safe-text.ts";
 import { refuseSecrets } from "./secret-arguments.ts";
+import { simulate } from "./simulate.ts";
 import { createToolSlots } from "./tool-slots.ts";
 import type { ToolSlots } from "./tool-slots.ts";
 import { validateInput } from "./validate-input.ts";
@@ -84,6 +87,7 @@ export function createBroker(given: BrokerSeams): Broker {
       over.promise.then(() => (attempt === scope.state.attempts ? recordLate(scope, opened.known, end) : undefined)).catch((fault: unknown) => faulted(scope, opened.known, fault));
     };
     const end = await passStages({ scope, opened, memory, late }).catch((fault: unknown) => faulted(scope, opened.known, fault));
+    if (!isParked(end)) request.rehearsal?.note(request, end);
     stop.release();
     if (isParked(end)) {
       over.resolve();
@@ -132,6 +136,9 @@ interface Journey {
  * goes to `recover` instead.
  *
  * Last, the policy is asked whether the program may have the result.
+ *
+ * In a rehearsal a write passes them up to where a person would be asked: what is decided is recorded, nobody is asked,
+ * nothing is counted, and a placeholder is its answer.
  */
 async function passStages(given: Journey): Promise<Ended | ParkedCall> {
   const { opened, memory } = given;
@@ -149,7 +156,8 @@ async function passStages(given: Journey): Promise<Ended | ParkedCall> {
   if (refreshing !== undefined) await refreshing;
   if (past?.held !== undefined) return await releaseHeld(call, past.held, journey.memory.approvals);
   const end = past?.job === undefined ? await passCall(call, journey, inDoubt) : await passJob(call, journey, past.job);
-  return isParked(end) ? end : await release(call, end, journey.memory.approvals);
+  // What stands for an answer tells nothing that a policy about answers could be about.
+  return isParked(end) || end.simulated !== undefined ? end : await release(call, end, journey.memory.approvals);
 }
 
 async function passCall(call: ReadyCall, journey: Journey, inDoubt: boolean): Promise<Ended | ParkedCall> {
@@ -213,21 +221,25 @@ interface Decided {
 /** From the policy's word on. */
 async function passDecided(call: ReadyCall, journey: Journey, { decision: known, before }: Decided = {}): Promise<Ended | ParkedCall> {
   const { memory } = journey;
-  const word = known ?? authorise(call);
+  const word = pinned(call, known ?? authorise(call));
   const decision = decide(call, word.kind === "allow" && before?.kind === "ask" ? before : word, memory.approvals);
   if (decision.kind === "deny") return denied(call, decision);
 
   const withheld = refuseSecrets(call);
   if (withheld !== undefined) return withheld;
 
-  const limited = limit(call);
+  const rehearsed = rehearsedAs(call);
+  const limited = rehearsed === undefined ? limit(call) : undefined;
   const over = limited === undefined ? undefined : await limited;
   if (over !== undefined) return over;
 
-  const impossible = call.tool.tool.precheck === undefined || call.request.undo !== undefined ? undefined : await precheck(call);
+  // Of what was never made nothing can be found.
+  const impossible = call.tool.tool.precheck === undefined || call.request.undo !== undefined || rehearsed === "unreal" ? undefined : await precheck(call);
   if (impossible !== undefined) return impossible;
+  if (rehearsed !== undefined) return await simulate(call, { isUnreal: rehearsed === "unreal" });
 
-  const approved = decision.kind === "ask" ? await approve(call, decision, memory.approvals) : call;
+  const { plan } = call.request;
+  const approved = decision.kind !== "ask" ? call : plan === undefined || call.effect === "read" || call.request.undo !== undefined ? await approve(call, decision, memory.approvals) : await approveByPlan(call, decision, { plan, approvals: memory.approvals });
   if (isEnded(approved) || isParked(approved)) return approved;
   return await memory.answers.once(approved, () => performOnce(approved, journey));
 }
@@ -248,6 +260,7 @@ function ready({ scope, opened }: Journey): ReadyCall | Ended | Promise<ReadyCal
 
 /** From the tool's turn to its checked result. */
 async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<Ended | ParkedCall> {
+  if (rehearsedAs(call) !== undefined) throw new CallgateError("ASSERTION", `${call.tool.name} was about to be called in a rehearsal`);
   const taken = memory.slots.take(call);
   const slot = taken instanceof Promise ? await taken : taken;
   if (isEnded(slot)) return slot;

@@ -23,6 +23,7 @@ import type {
   RunLease,
   RunLimits,
   SharedAnswers,
+  SimulatedBy,
   Source,
   Tool,
   Tracing,
@@ -36,6 +37,8 @@ import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
 import type { Interceptors } from "./interceptors.ts";
+import type { PinnedPlan } from "./pinned-plan.ts";
+import type { Rehearsal } from "./rehearsal.ts";
 import type { SafeText } from "./safe-text.ts";
 
 /** What the broker needs to know of a tool in a catalog. */
@@ -132,6 +135,10 @@ export interface CallRequest {
   readonly approver?: Approver;
   /** Absent for a call that is new. */
   readonly past?: CallPast;
+  /** The call is rehearsed: one that may write is answered by a placeholder and never made. */
+  readonly rehearsal?: Rehearsal;
+  /** The plan that the run is pinned to. */
+  readonly plan?: PinnedPlan;
   /** This call undoes the effect of that one, with the tool's own `compensate`. */
   readonly undo?: { readonly seq: number; readonly output: unknown };
 }
@@ -152,6 +159,8 @@ export interface PerformedCall {
   readonly sensitiveValues: readonly string[];
   /** Where the tool declares or reports any. */
   readonly cost?: CallCost;
+  /** It was rehearsed, not made. */
+  readonly simulated?: SimulatedBy;
   /**
    * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
    * already; nobody waits for the record of a read (DESIGN D15). Never rejects. Absent: there is nothing to wait for here.
@@ -213,6 +222,8 @@ export interface Ended {
   readonly notice?: string;
   /** The interceptor that answered in the tool's place. */
   readonly answeredBy?: string;
+  /** It was rehearsed, not made. */
+  readonly simulated?: SimulatedBy;
   /** Where a policy had a say in whether the program gets the result. */
   readonly release?: Extract<JournalEntry, { kind: "call-ended" }>["release"];
 }

@@ -23,7 +23,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   const cost = costOf(scope, known.cost, attempts);
   const settling = settleBudgets(scope, () => ({ calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 }));
   const priced = cost === undefined ? {} : { cost };
-  const by = end.answeredBy === undefined ? {} : { answeredBy: end.answeredBy };
+  const by = { ...(end.answeredBy === undefined ? {} : { answeredBy: end.answeredBy }), ...(end.simulated === undefined ? {} : { simulated: end.simulated }) };
   const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, argumentTexts(scope, known)) }), ...priced };
   record.add({
     kind: "call-ended",
@@ -44,7 +44,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   if (settling !== undefined) await settling;
   const unmarked = marking === undefined ? undefined : await marking;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}), ...by });
-  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.wire === undefined ? {} : { wire: end.wire }), ...toldLater(recorded, [end.notice, unmarked]) };
+  return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.simulated === undefined ? {} : { simulated: end.simulated }), ...(end.wire === undefined ? {} : { wire: end.wire }), ...toldLater(recorded, [end.notice, unmarked]) };
 }
 
 /**

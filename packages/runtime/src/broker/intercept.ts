@@ -181,6 +181,7 @@ function shown({ call: { request, tool }, args }: LetThrough, inner: Inner): Int
     runId: request.runId,
     callId: request.callId,
     isUndo: request.undo !== undefined,
+    isRehearsal: request.rehearsal !== undefined,
     get signal() {
       return inner.signal;
     },

@@ -15,7 +15,7 @@ export interface SplitEntry {
 }
 
 /** The field of an entry that holds its recorded value. */
-type ValueField = "args" | "result" | "answer" | "value";
+type ValueField = "args" | "result" | "answer" | "value" | "plan";
 
 export function splitEntry(entry: JournalEntry): SplitEntry {
   switch (entry.kind) {
@@ -28,6 +28,8 @@ export function splitEntry(entry: JournalEntry): SplitEntry {
     case "call-issued":
     case "call-edited":
       return withValue(entry, "args", entry.args);
+    case "planned":
+      return withValue(entry, "plan", entry.plan);
     case "result-held":
       return withValue(entry, "result", entry.result);
     case "call-decided":
@@ -110,6 +112,8 @@ function valueField(entry: JournalEntry): ValueField | undefined {
     case "call-issued":
     case "call-edited":
       return "args";
+    case "planned":
+      return "plan";
     case "call-ended":
     case "call-late":
     case "result-held":

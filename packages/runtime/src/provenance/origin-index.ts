@@ -57,7 +57,7 @@ export function createOriginIndex(program: string): OriginIndex {
   function lookUp(text: string, isNumber: boolean): readonly Origin[] {
     const found: Origin[] = (same.get(text) ?? []).map((seen) => originOf(seen, "same"));
     const said = { kind: "program", how: "same" } as const;
-    if (isNumber || text.length < minPartChars) return nearest([...found, ...(found.length === 0 && saysIt(program, text) ? [said] : [])]);
+    if (isNumber || text.length < minPartChars) return nearest([...found, ...(saysIt(program, text) ? [said] : [])]);
     if (found.length === 0) found.push(...texts.flatMap((seen) => (seen.leaf.text.length > text.length && seen.leaf.text.includes(text) ? [originOf(seen, "part")] : [])));
     if (found.length === 0) found.push(...heldIn(text).map((seen) => originOf(seen, "holds")));
     if (program.includes(text)) found.push({ kind: "program", how: "same" });

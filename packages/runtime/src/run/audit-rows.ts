@@ -76,7 +76,7 @@ function decisionOf({ decision, ruleId, reason, unobserved }: Entry<"call-decide
   return { kind: decision, ruleId, ...(reason === undefined ? {} : { reason }), ...(unobserved === undefined ? {} : { unobserved }) };
 }
 
-function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy, release }: Entry<"call-ended">): Partial<AuditRow> {
+function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy, simulated, release }: Entry<"call-ended">): Partial<AuditRow> {
   return {
     endedAtMs: atMs,
     durationMs,
@@ -85,14 +85,15 @@ function endOf({ atMs, durationMs, attempts, cached, result, error, answeredBy, 
     ...(result === undefined ? {} : { result: valueOf(result) }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     ...(answeredBy === undefined ? {} : { answeredBy }),
+    ...(simulated === undefined ? {} : { simulated }),
     ...(release === undefined ? {} : { release }),
   };
 }
 
 /** Nothing was changed by what is only read, was not let through, or waits for a person; of the rest nobody knows. */
-function effectWithoutEnd({ status }: RunRecord, { issued, decided, held }: CallEntries): AuditRow["effectStatus"] {
+function effectWithoutEnd({ status, kind }: RunRecord, { issued, decided, held }: CallEntries): AuditRow["effectStatus"] {
   if (held !== undefined) return held.effectStatus;
-  if (issued.effect === "read" || decided?.decision === "ask" || decided?.decision === "deny") return "none";
+  if (kind === "rehearsal" || issued.effect === "read" || decided?.decision === "ask" || decided?.decision === "deny") return "none";
   return decided === undefined && (status === "running" || status === "suspended") ? "none" : "unknown";
 }
 

@@ -26,6 +26,8 @@ export interface CallDeskOptions {
   readonly ready: (answered: Answered) => void;
   /** The program made more calls than it may. */
   readonly tooManyCalls: () => void;
+  /** A call was none of the plan that the run is pinned to. */
+  readonly drifted: () => void;
   /** A call ended or was parked, or a wait is over. */
   readonly changed: () => void;
 }
@@ -86,6 +88,7 @@ export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallD
   const tools = createToolQueue(scope, {
     ended({ seq, tool }, performed) {
       options.ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
+      if (scope.plan?.drift !== undefined) options.drifted();
       options.changed();
     },
     parked(call, wait) {

@@ -13,7 +13,7 @@ export interface CallLedger {
   refuse(call: ToolCall): void;
 }
 
-export function createCallLedger({ runId, view, log, seams }: RunScope): CallLedger {
+export function createCallLedger({ runId, view, log, seams, rehearsal }: RunScope): CallLedger {
   const calls: ToolCall[] = [];
   const occurrences = createOccurrences();
   return {
@@ -26,6 +26,7 @@ export function createCallLedger({ runId, view, log, seams }: RunScope): CallLed
         callId: `${runId}.${seq}`,
         tool,
         effect,
+        ...(rehearsal === undefined ? {} : { isRehearsed: true as const }),
         occurrence: effect === "read" ? 0 : occurrences.next(tool, args),
         state: record?.refused === true ? "refused" : end === undefined ? "queued" : "ended",
         ...(record === undefined ? {} : { past: record.past }),

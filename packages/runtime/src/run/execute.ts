@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { GuestCompletion, GuestEnd, GuestJob, LimitName, RunLimits, SandboxDriver, Suspension, WireValue } from "@callgate/contract";
+import type { GuestCompletion, GuestEnd, GuestJob, LimitName, RunLimits, RunWait, SandboxDriver, Suspension, WireValue } from "@callgate/contract";
 import { createCallDesk } from "./call-desk.ts";
 import type { CallDesk } from "./call-desk.ts";
 import type { BuiltinReader } from "./builtins.ts";
@@ -18,6 +18,7 @@ import type { Suspender } from "./suspender.ts";
 import type { TokenMeter } from "./token-meter.ts";
 import type { ToolCall } from "./tool-call.ts";
 import { wakeTimeOf } from "./waiting-room.ts";
+import { rehearsalWaits } from "./waits-text.ts";
 import { startWallClock } from "./wall-clock.ts";
 import type { WallClock } from "./wall-clock.ts";
 
@@ -114,24 +115,25 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
   const { driver, job, resumed } = options;
   const { seams, limits, log } = scope;
   const state: ExecutionState = { isLive: resumed === undefined, hasEnded: false, blockedAt: -1, suspension: undefined, aborted: undefined, left: Promise.withResolvers<void>() };
-  const desk = createCallDesk(scope, { reader: options.reader, resumed, ready: (answered) => pump.ready(answered), tooManyCalls: () => stop(execution, callsEnd(limits)), changed: () => suspender.touch() });
+  const desk = createCallDesk(scope, { reader: options.reader, resumed, ready: (answered) => pump.ready(answered), tooManyCalls: () => stop(execution, callsEnd(limits)), drifted: () => drift(execution), changed: () => suspender.touch() });
   const output = createOutputSink(scope, { textTooLarge: () => stop(execution, textEnd(limits)), onOutput: options.onOutput, ...(resumed === undefined ? {} : { before: resumed.said }) });
   const deliver = (completions: readonly GuestCompletion[]): void => guest.deliver(completions);
   const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver });
   const atEnd = (): void => {
     state.isLive = true;
+    if (scope.plan?.drift !== undefined) return drift(execution);
     desk.goLive();
     suspender.touch();
   };
   const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver, stop: () => stop(execution, { kind: "cancelled" }), atEnd });
   const suspender = createSuspender({
     clock: seams.clock,
-    suspendAfterMs: driver.replayable ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
+    suspendAfterMs: driver.replayable || scope.rehearsal !== undefined ? options.suspendAfterMs : Number.POSITIVE_INFINITY,
     // Questions that are kept for whoever gets the run's result are not answered before there is one.
     isHopeless: () => scope.approver !== undefined && desk.room.waits.every(({ kind }) => kind === "approval"),
     isResting: () => state.isLive && desk.busy === 0 && pump.isEmpty && (state.hasEnded || state.blockedAt >= pump.delivered) && desk.room.canBeLeft(seams.clock.now() + options.suspendAfterMs),
     resting: (isResting) => (isResting && desk.room.isPatient ? wall.pause("waiting") : wall.resume("waiting")),
-    suspend: () => suspend(execution, wakeTimeOf(desk.room.waits)),
+    suspend: () => (scope.rehearsal === undefined ? suspend(execution, wakeTimeOf(desk.room.waits)) : stop(execution, waitsEnd(scope, desk.room.waits))),
   });
   // A driver may hand over calls before it returns: what they need is there by now.
   const guest = driveGuest(driver, job, hearing({ state, desk, output, script, suspender }));
@@ -169,6 +171,22 @@ function stop({ state, suspender, pump, guest, script, desk }: Execution, end: G
   state.aborted ??= desk.settle("abort");
 }
 
+/** Ends the run at a call that its plan does not have: nothing more begins, and what is under way, which it has, comes to its end. */
+function drift({ scope, state, suspender, pump, guest, desk }: Execution): void {
+  if (state.suspension !== undefined || state.aborted !== undefined) return;
+  suspender.stop();
+  pump.stop();
+  guest.stop({ kind: "cancelled" });
+  desk.hold();
+  const quiet = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (desk.busy === 0) quiet.resolve();
+    else scope.seams.clock.schedule(leaveLookMs, look);
+  };
+  state.aborted = quiet.promise.then(() => desk.settle("abort"));
+  look();
+}
+
 /** Gives the run up for now: it goes on, here or elsewhere, when what it waits for has come. */
 function suspend({ scope, state, suspender, pump, guest, desk }: Execution, wakeAtMs: number | undefined): void {
   if (state.aborted !== undefined || state.suspension !== undefined) return;
@@ -194,6 +212,11 @@ function textEnd(limits: RunLimits): GuestEnd {
 
 function wallEnd(limits: RunLimits): GuestEnd {
   return limitEnd(limits, "wallMs", `The run took longer than ${limits.wallMs} ms (limit wallMs), not counting the time people took to answer.`);
+}
+
+/** Nobody goes on with a rehearsal: one that can only wait ends. */
+function waitsEnd({ runId }: RunScope, waits: readonly RunWait[]): GuestEnd {
+  return { kind: "threw", error: { name: "Error", ...rehearsalWaits(runId, waits) } };
 }
 
 type Listening = readonly [signal: AbortSignal | undefined, heard: () => void];

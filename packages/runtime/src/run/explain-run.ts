@@ -47,8 +47,8 @@ function bounded(part: ExplanationPart, all: readonly Sentence[], what: string):
 
 function asked({ principal: { user, agent, task }, kind, language, startedAtMs, programDigest, replayOf, lane }: RunRecord): Sentence {
   const who = agent === undefined ? user : `${agent}, on behalf of ${user},`;
-  const what = kind === "call" ? "called a tool directly" : kind === "replay" ? `replayed run ${replayOf ?? ""} from its record; nothing was called and nothing was changed` : `ran ${withArticle(languages[language ?? ""] ?? language ?? "")}program${programDigest === undefined ? "" : ` (${programDigest.slice(0, 19)}…)`}`;
-  const bounds = kind === "program" && lane === "query" ? " It was allowed to read only." : "";
+  const what = kind === "call" ? "called a tool directly" : kind === "rehearsal" ? `rehearsed ${withArticle(languages[language ?? ""] ?? language ?? "")}program: what it reads was read, what it would write was only recorded` : kind === "replay" ? `replayed run ${replayOf ?? ""} from its record; nothing was called and nothing was changed` : `ran ${withArticle(languages[language ?? ""] ?? language ?? "")}program${programDigest === undefined ? "" : ` (${programDigest.slice(0, 19)}…)`}`;
+  const bounds = (kind === "program" || kind === "rehearsal") && lane === "query" ? " It was allowed to read only." : "";
   return sentence("asked", `On ${timeText(startedAtMs)} ${who} ${what}${task === undefined ? "" : `, as part of the task "${task}"`}.${bounds}`);
 }
 
@@ -58,7 +58,7 @@ function withArticle(name: string): string {
 
 function checked({ kind }: RunRecord, entries: readonly JournalEntry[]): readonly Sentence[] {
   const report = entries.find((entry) => entry.kind === "checked");
-  if (report?.kind !== "checked" || kind !== "program") return [];
+  if (report?.kind !== "checked" || (kind !== "program" && kind !== "rehearsal")) return [];
   if (!report.ok) {
     const faults = report.diagnostics.filter(({ severity }) => severity === "error").length;
     return report.review === undefined ? [sentence("checked", `The program was refused before anything of it ran: the check found ${counted(faults, "fault")}.`)] : [];
@@ -111,10 +111,10 @@ function readSentences(reads: readonly AuditRow[]): readonly Sentence[] {
 }
 
 function wrote(row: AuditRow): Sentence {
-  const { args, performed, approval, decision, result } = row;
+  const { args, performed, approval, decision, result, simulated } = row;
   const given = args === undefined ? "" : ` with ${valueText(args.summary)}`;
   const edited = performed === undefined ? "" : ` ${performed.by} changed this to ${valueText(performed.summary)}.`;
-  return sentence("wrote", `${numberOf(row)}: it called ${row.tool}${given}.${edited} ${closed(whyText(decision, approval))} ${closed(becameText(row))}${result === undefined ? "" : ` The answer was ${valueText(result.summary)}.`}`);
+  return sentence("wrote", `${numberOf(row)}: ${simulated === undefined ? "it called" : "it was to call"} ${row.tool}${given}.${edited} ${closed(simulated === undefined || decision?.kind !== "ask" ? whyText(decision, approval) : `Rule ${decision.ruleId} would ask a person`)} ${closed(becameText(row))}${result === undefined ? "" : ` The answer was ${valueText(result.summary)}.`}`);
 }
 
 function whyText(decision: AuditRow["decision"], approval: AuditRow["approval"]): string {
@@ -126,8 +126,9 @@ function whyText(decision: AuditRow["decision"], approval: AuditRow["approval"])
 }
 
 function becameText(row: AuditRow): string {
-  const { outcome, effectStatus, settled, error, answeredBy, cached, release } = row;
+  const { outcome, effectStatus, settled, error, answeredBy, simulated, cached, release } = row;
   if (release !== undefined) return `${closed(becameText(withoutRelease(row)))} Rule ${release.ruleId} asks about results: ${release.by} ${release.released ? "handed it on" : "withheld it"}`;
+  if (simulated !== undefined && outcome === "ok") return "It was rehearsed and not made: a placeholder answered";
   if (answeredBy !== undefined) return `The interceptor ${answeredBy} answered in place of the tool`;
   if (cached === true) return "The answer of an earlier call served it; nothing was done again";
   const failure = outcome === "ok" || outcome === "open" ? "" : `It ended ${outcome.replace("_", " ")}${error === undefined ? "" : ` (${error.code}: ${error.message})`}. `;

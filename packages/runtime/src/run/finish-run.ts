@@ -6,6 +6,9 @@ import type { RunDraft } from "../result/shape-run.ts";
 import type { Compensation } from "./compensate.ts";
 import { summaryOf } from "./tool-call.ts";
 import type { Executed } from "./execute.ts";
+import { sentence } from "../lib/sentence.ts";
+import { progressText } from "../plan/plan-progress.ts";
+import { progressOf } from "./recorded-plan.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { effectsOf } from "./run-effects.ts";
@@ -45,7 +48,10 @@ export async function finishRun(scope: RunScope, request: RunRequest, { executed
   for (const notice of executed.suspension === undefined ? [] : waitsText(runId, executed.suspension.waits)) scope.notices.add(notice);
   for (const notice of compensation === undefined ? [] : compensationText(compensation)) scope.notices.add(notice);
   if (told.status === "completed") for (const notice of doubtText(calls)) scope.notices.add(notice);
+  const planProgress = scope.plan === undefined || goesOn ? undefined : progressOf(scope.plan, calls);
+  for (const notice of planProgress === undefined ? [] : progressText(planProgress)) scope.notices.add(notice);
   const draft: RunDraft = {
+    ...(planProgress === undefined ? {} : { planProgress }),
     runId,
     status: told.status,
     form: report.form,
@@ -82,12 +88,13 @@ function owedNotice(runId: string): string {
 
 type ToldOutcome = { readonly status: RunStatus; readonly error?: RunError };
 
-function tellOutcome({ fence, notices, runId }: RunScope, { end, divergence, suspension }: Executed, telling: TellOptions): ToldOutcome {
+function tellOutcome({ fence, notices, runId, plan }: RunScope, { end, divergence, suspension }: Executed, telling: TellOptions): ToldOutcome {
   if (fence.signal.aborted) {
     notices.add(lostNotice(runId));
     return { status: "running" };
   }
   if (suspension !== undefined) return { status: "suspended" };
+  if (plan?.drift !== undefined) return { status: "diverged", error: { code: "PLAN_DRIFT", message: `The run ended at the first write that its plan does not have: ${sentence(plan.drift)} That write did not happen, nor anything after it. What was done before stays done; undo it with callgate runs rollback ${runId}, or rehearse again.`, retryable: false, details: { planId: plan.plan.planId } } };
   if (divergence === undefined) return tellEnd(end, telling);
   const { seq, message, recorded, replayed } = divergence;
   notices.add(`Nothing was performed when the run was to go on. Undo what it had done with callgate runs rollback ${runId}`);

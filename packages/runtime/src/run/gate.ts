@@ -39,6 +39,7 @@ import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createOwedEnds } from "./owed-ends.ts";
+import { createPlanRuns } from "./plan-runs.ts";
 import { createResultReader } from "./result-reader.ts";
 import type { ResultReader } from "./result-reader.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -146,20 +147,12 @@ function composeGate(composition: Composition): Gate {
   if (options.warm === true) warmUp(composition, catalog, defaultPrincipal);
   let closed: Promise<void> | undefined;
 
-  /** Runs `work` with a signal that aborts with the caller's and with the gate. */
-  async function during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    if (closed !== undefined) throw new CallgateError("CLOSED", "The gate was closed");
-    return await activity.during(signal, async (linked) => {
-      if (keeper.missing.length > 0) await inTime(() => keeper.ready(), seams.clock, linked);
-      // A source that was down may be back: each use asks, and only a call of its own tools waits for the answer.
-      keeper.retry().catch(() => undefined);
-      return await work(linked);
-    });
-  }
-
+  const during = createDuring(composition, activity, () => closed !== undefined);
   const budgetTokens = budgetOf(undefined, options.defaults);
   const blocks = createGateSessions({ ...composition, drivers: options.drivers, seams, principal: defaultPrincipal, maxSessions: options.defaults?.maxSessions ?? 16, isClosed: () => closed !== undefined });
   const durable = createGateDurable({ options, seams, runner, viewFor: (principal) => catalog.viewFor(principal), principal: defaultPrincipal, budgetTokens, during, catalog: () => keeper.current });
+
+  const planned = createPlanRuns({ seams, runner, drivers: options.drivers, rules: options.approvals ?? {}, principal: defaultPrincipal, viewFor: (principal) => catalog.viewFor(principal), ready: () => during(undefined, () => Promise.resolve()), requestFor: (program, run, signal) => requests.forRun(program, run, signal) });
 
   const runs = createGateRuns({
     seams,
@@ -172,7 +165,9 @@ function composeGate(composition: Composition): Gate {
   return {
     ...finding(catalog),
     ready: () => keeper.ready(),
-    run: (program, run = {}) => during(run.signal, (signal) => (run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
+    run: (program, run = {}) => during(run.signal, (signal) => (run.rehearse === true ? planned.rehearse(program, run, signal) : run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
+    apply: (plan, apply = {}) => during(apply.signal, (signal) => planned.apply(plan, apply, signal)),
+    plans: planned.plans,
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
     call: (tool, args, call = {}) => during(call.signal, async (signal) => callDirectly(seams, { tool, args, ...(await requests.forCall(tool, call, signal)) })),
     async read(handle, read = {}) {
@@ -198,6 +193,21 @@ function composeGate(composition: Composition): Gate {
       closed ??= durable.close().then(() => activity.end()).then(() => closeGate({ options, hub, broker: seams.broker, check, keeper, owedEnds: seams.owedEnds }));
       return closed;
     },
+  };
+}
+
+/** Runs work with a signal that aborts with the caller's and with the gate. */
+type During = <Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
+
+function createDuring({ keeper, seams }: Composition, activity: { readonly during: During }, isClosed: () => boolean): During {
+  return async (signal, work) => {
+    if (isClosed()) throw new CallgateError("CLOSED", "The gate was closed");
+    return await activity.during(signal, async (linked) => {
+      if (keeper.missing.length > 0) await inTime(() => keeper.ready(), seams.clock, linked);
+      // A source that was down may be back: each use asks, and only a call of its own tools waits for the answer.
+      keeper.retry().catch(() => undefined);
+      return await work(linked);
+    });
   };
 }
 
@@ -243,7 +253,7 @@ function warmUp({ keeper, check, seams }: Composition, catalog: GateCatalog, pri
 }
 
 /** Everything under way, so that closing can end it. */
-function createActivity(): { during<Result>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>; end(): Promise<void> } {
+function createActivity(): { readonly during: During; end(): Promise<void> } {
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   return {

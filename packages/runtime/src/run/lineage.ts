@@ -31,7 +31,7 @@ export function lineageOf({ programText = "", resultNumber }: Run, entries: read
       tools.set(seq, tool);
       if (isWanted(callId)) read(args.clear, (value) => calls.push({ seq, callId, tool, args: index.origins(value) }));
     } else if (entry.kind === "call-ended" && entry.result !== undefined) {
-      read(entry.result.clear, (value) => index.add({ kind: "result", seq: entry.seq, tool: tools.get(entry.seq) ?? "" }, value));
+      read(entry.result.clear, (value) => index.add({ kind: entry.simulated === undefined ? "result" : "placeholder", seq: entry.seq, tool: tools.get(entry.seq) ?? "" }, value));
     } else if (entry.kind === "delivered" && entry.call.kind === "builtin" && entry.call.name === "read_result" && entry.answer !== undefined) {
       read(entry.answer.clear, (answer) => {
         if (isValue(answer)) index.add({ kind: "handle", seq: entry.seq, tool: "results.read" }, decodeValue(answer.value));

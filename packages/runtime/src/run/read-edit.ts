@@ -1,7 +1,8 @@
 import { decodeValue, encodeValue, ValueError } from "@callgate/contract";
-import type { Policy, Principal, RecordedValue, Redactor, WireValue } from "@callgate/contract";
+import type { Policy, PolicyDecision, PolicyFacts, Principal, RecordedValue, Redactor, WireValue } from "@callgate/contract";
 import { inputMarks } from "../broker/pointers.ts";
 import { listIssues } from "../broker/validate-input.ts";
+import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { issuedCallOf } from "./shown-approval.ts";
@@ -14,7 +15,7 @@ export interface ReadEditSeams {
 }
 
 /** `invalid`: they do not fit the tool. `denied`: policy refuses a call with them. */
-export type ReadEdit = { readonly kind: "edit"; readonly args: RecordedValue } | { readonly kind: "invalid" | "denied"; readonly why: string };
+export type ReadEdit = { readonly kind: "edit"; readonly args: RecordedValue; readonly decision: PolicyDecision } | { readonly kind: "invalid" | "denied"; readonly why: string };
 
 /**
  * Arguments that a person puts in the place of those asked about: they have to fit the tool's schema, and policy must not
@@ -27,18 +28,33 @@ export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams
   const { principal, tool: name } = question;
   const tool = viewFor(principal).catalog.resolve(name);
   if (tool === undefined) return { kind: "invalid", why: `${name} is not here, so its arguments cannot be checked` };
-  const clear = issuedCallOf(found)?.args.clear;
-  const original = clear === undefined ? undefined : decodeValue(clear);
+  const issued = issuedCallOf(found);
+  const original = issued?.args.clear === undefined ? undefined : decodeValue(issued.args.clear);
+  const facts = { principal, lane: run.lane, runId: run.runId, callsBefore: issued?.seq ?? 0, taint: (question.taint ?? []).map(({ label }) => label), atMs: now() };
+  return await judgeEdit({ policy, redactor }, { tool, given: args, original, facts });
+}
+
+export interface Edit {
+  readonly tool: CatalogTool;
+  /** As the person left what they were shown. */
+  readonly given: unknown;
+  /** What they were shown was made of this. */
+  readonly original: unknown;
+  readonly facts: Pick<PolicyFacts, "principal" | "lane" | "runId" | "callsBefore" | "taint" | "atMs">;
+}
+
+/** Holds arguments that a person put in the place of others against the tool's schema and the policy. */
+export async function judgeEdit({ policy, redactor }: Pick<ReadEditSeams, "policy" | "redactor">, { tool, given, original, facts }: Edit): Promise<ReadEdit> {
+  const { name } = tool;
   const marks = inputMarks(tool);
-  const whole = unhidden(args, redactor.whole(original ?? null, marks), original);
+  const whole = unhidden(given, redactor.whole(original ?? null, marks), original);
   const wire = encoded(whole);
   if (typeof wire === "string") return { kind: "invalid", why: wire };
   const parsed = await tool.validateInput(whole);
   if (parsed.kind !== "ok") return { kind: "invalid", why: `The arguments do not fit the schema of ${name}: ${listIssues(parsed.issues)}. Nothing was answered` };
-  const callsBefore = issuedCallOf(found)?.seq ?? 0;
-  const decision = policy.decide({ principal, tool: name, namespace: tool.namespace, spec: tool.tool, args: parsed.value, lane: run.lane, runId: run.runId, callsBefore, taint: (question.taint ?? []).map(({ label }) => label), atMs: now() });
+  const decision = policy.decide({ ...facts, tool: name, namespace: tool.namespace, spec: tool.tool, args: parsed.value });
   if (decision.kind === "deny") return { kind: "denied", why: `policy denies ${name} with these arguments: ${decision.reason} (rule ${decision.ruleId})` };
-  return { kind: "edit", args: redactor.record(whole, wire, marks) };
+  return { kind: "edit", args: redactor.record(whole, wire, marks), decision };
 }
 
 /** A person edits what they were shown, where sensitive values are hashes: one that they left as it was stands for its value. */

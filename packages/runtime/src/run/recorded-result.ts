@@ -4,7 +4,9 @@ import { handleOf } from "../result/handle.ts";
 import { shapeRun } from "../result/shape-run.ts";
 import type { RunDraft } from "../result/shape-run.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
+import { progressText } from "../plan/plan-progress.ts";
 import { recordedCompensation } from "./compensate.ts";
+import { progressOf, recordedPlan } from "./recorded-plan.ts";
 import { summaries } from "./recorded-run.ts";
 import { runCost } from "./run-cost.ts";
 import { effectsOf } from "./run-effects.ts";
@@ -29,6 +31,8 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
   const compensation = recordedCompensation(entries);
   const goesOn = run.status === "suspended" || run.status === "running";
   const waited = waitedMs(run, entries);
+  const plan = goesOn ? undefined : recordedPlan(entries);
+  const planProgress = plan === undefined ? undefined : progressOf(plan, calls);
   const draft: RunDraft = {
     runId: run.runId,
     status: run.status,
@@ -45,7 +49,8 @@ export function recordedResult(run: RunRecord, { entries, budgetTokens, counter,
     ...(run.status === "completed" ? {} : { effects: effectsOf(calls) }),
     ...(compensation === undefined ? {} : { compensation }),
     ...(goesOn ? { waits: run.waits } : {}),
-    notices: [...notices, ...(run.status === "suspended" ? waitsText(run.runId, run.waits) : [])],
+    ...(planProgress === undefined ? {} : { planProgress }),
+    notices: [...notices, ...(planProgress === undefined ? [] : progressText(planProgress)), ...(run.status === "suspended" ? waitsText(run.runId, run.waits) : [])],
     durationMs: Math.max(0, (run.endedAtMs ?? entries.at(-1)?.atMs ?? run.startedAtMs) - run.startedAtMs),
     ...(waited === 0 ? {} : { waitedMs: waited }),
   };

@@ -7,6 +7,7 @@ import { compensate } from "./compensate.ts";
 import { withCompensation } from "./end-runs.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
+import { recordedPlan } from "./recorded-plan.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
 import { assumingReads, readAgain } from "./read-again.ts";
@@ -100,9 +101,10 @@ export function createResumer(options: ResumerOptions): Resumer {
   }
 
   /** What is to become of a run, from its record. Errors where it cannot go on now; nothing was done by then. */
-  async function look(claimed: OpenClaim, { scope, request: asked, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
+  async function look(claimed: OpenClaim, { scope: opened, request: asked, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
     const { run } = claimed;
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
+    const scope = { ...opened, plan: recordedPlan(entries) };
     const request = { ...asked, waitedMs: waitedMs({ startedAtMs: run.startedAtMs, endedAtMs: undefined }, [...entries, resumedNow(claimed, clock.now())]) };
     const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);

@@ -1,4 +1,5 @@
-import type { GuestConsoleEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, SandboxDriver, SessionBlock } from "@callgate/contract";
+import type { GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, SandboxDriver, SessionBlock } from "@callgate/contract";
+import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 
 /** One run as the gate asks for it: everything is decided. */
@@ -23,6 +24,10 @@ export interface RunRequest {
   /** False for a check alone. */
   readonly recorded: boolean;
   readonly onFailure: OnFailure;
+  /** The approved plan that the run is pinned to, and what is written down of it. */
+  readonly plan?: { readonly pinned: RunPlan; readonly entry: JournalEntry };
+  /** Reads are live, writes are only recorded. */
+  readonly rehearsal?: RehearsalRequest;
   readonly questions?: "keep" | undefined;
   readonly suspendAfterMs: number;
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
@@ -30,6 +35,14 @@ export interface RunRequest {
   readonly leave?: AbortSignal;
   /** Set for a block of a session whose turn it is. */
   readonly session?: BlockOfSession;
+}
+
+/** How a program is rehearsed. */
+export interface RehearsalRequest {
+  /** With other placeholders than a plain one. */
+  readonly isVaried: boolean;
+  /** The varied one that this one is held against. */
+  readonly heldAgainst?: string;
 }
 
 /** A block and the session it runs in. */

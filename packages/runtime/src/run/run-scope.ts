@@ -1,7 +1,9 @@
 import type { Approver, Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver, Tracing } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
+import type { Rehearsal } from "../broker/rehearsal.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
+import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { RunTaint, TaintKeeper } from "../provenance/taint-keeper.ts";
 import type { TokenCounter } from "../result/token-counter.ts";
 import type { CatalogView } from "./catalog-view.ts";
@@ -53,6 +55,10 @@ export interface RunScope {
   readonly limits: RunLimits;
   /** Asked in place of the gate's own. */
   readonly approver?: Approver | undefined;
+  /** The approved plan that it is pinned to. */
+  readonly plan?: RunPlan | undefined;
+  /** The run is a rehearsal: what may write is answered by a placeholder. */
+  readonly rehearsal?: Rehearsal | undefined;
   /** Labels that have reached it and what it is part of. */
   readonly taint: RunTaint;
   readonly log: RunLog;

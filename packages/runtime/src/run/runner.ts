@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { CheckReport, Clock, Diagnostic, GuestJob, PolicyDecision, ProgramLanguage, Redactor, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import { keepingApprover } from "../approval/approvers.ts";
+import { createRehearsal } from "../broker/rehearsal.ts";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import { taintScopes } from "../provenance/taint-scopes.ts";
@@ -22,6 +23,7 @@ import type { ResumePoint } from "./resume-point.ts";
 import { hintDiagnostics } from "./run-error.ts";
 import type { BlockOfSession, RunRequest } from "./run-request.ts";
 import { createRunLog, firstLease } from "./run-log.ts";
+import { rehearsalWaits } from "./waits-text.ts";
 import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { sensitiveIn } from "./sensitive-in.ts";
@@ -68,6 +70,7 @@ export function createRunner(options: RunnerOptions): Runner {
   async function reviewAndCarryOut(scope: RunScope, request: RunRequest, { driver, report, decision, before }: { readonly driver: SandboxDriver; readonly report: CheckReport; readonly decision: PolicyDecision; readonly before: EarlierReview | undefined }): Promise<RunResult> {
     const review = await reviewProgram(scope, request, { report, decision, before });
     // Nothing of the check is on record: whoever takes the run up begins with it.
+    if (review.kind === "waits" && request.rehearsal !== undefined) return await rejectRun(scope, request, { ...report, kind: "refused", error: rehearsalWaits(scope.runId, review.suspension.waits) });
     if (review.kind === "waits") return await suspendUnchecked(scope, request, review.suspension);
     noteCheck(scope, report, review);
     // Asked for before the program runs: no effect of it may be on record without what was executed.
@@ -181,16 +184,17 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), ...(request.plan === undefined ? {} : { plan: request.plan.pinned }), ...(request.rehearsal === undefined ? {} : { rehearsal: createRehearsal({ program: request.program, ...request.rehearsal }) }), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
   const scope = newScope(seams, request);
   const { startedAtMs } = scope;
   const trace = seams.tracing?.current();
+  const kind = request.rehearsal === undefined ? "program" : "rehearsal";
   const start: RunStart = {
     runId: scope.runId,
-    kind: "program",
+    kind,
     principal: request.principal,
     startedAtMs,
     lane: request.lane,
@@ -209,9 +213,14 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     ...(request.questions === undefined ? {} : { questions: request.questions }),
     ...(trace === undefined ? {} : { trace }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
+    ...(request.rehearsal?.heldAgainst === undefined ? {} : { replayOf: request.rehearsal.heldAgainst }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
-  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: "program", ...(trace === undefined ? {} : { trace }) });
+  if (request.plan !== undefined) {
+    scope.log.add(request.plan.entry);
+    scope.log.flush();
+  }
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: kind, ...(trace === undefined ? {} : { trace }) });
   return scope;
 }
 
@@ -262,6 +271,8 @@ async function failCheck(scope: RunScope, request: RunRequest, fault: unknown): 
 export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }: Pick<RunRequest, "view" | "budgetTokens" | "signal"> & { readonly clock: Clock }): RunRequest {
   const { programText, principal, language, lane, limits, taskId, conversation, seed, startedAtMs, onFailure, questions } = run;
   return {
+    // It is never gone on with; what is made of its record all the same must not write.
+    ...(run.kind === "rehearsal" ? { rehearsal: { isVaried: false } } : {}),
     program: programText ?? "",
     view,
     principal,

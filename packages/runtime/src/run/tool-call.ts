@@ -1,4 +1,4 @@
-import type { Artifact, CallCost, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind } from "@callgate/contract";
+import type { Artifact, CallCost, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind, SimulatedBy } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import type { CallPast } from "../broker/call-past.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -10,6 +10,8 @@ export interface ToolCall {
   readonly callId: string;
   readonly tool: string;
   readonly effect: Effect;
+  /** Nothing of it is made. */
+  readonly isRehearsed?: true;
   /** How many equal writes came before it; part of its idempotency key. */
   readonly occurrence: number;
   /** `parked`: it can go on only when something happens outside. */
@@ -27,36 +29,37 @@ interface CallEnd {
   readonly durationMs: number;
   readonly error?: CallError;
   readonly cost?: CallCost;
+  readonly simulated?: SimulatedBy;
   readonly artifacts: readonly Artifact[];
 }
 
 /** What is kept of how a call ended. */
-export function endOf({ outcome, effect, durationMs, cost }: PerformedCall): CallEnd {
-  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs, ...(cost === undefined ? {} : { cost }) };
+export function endOf({ outcome, effect, durationMs, cost, simulated }: PerformedCall): CallEnd {
+  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }) };
   return outcome.kind === "ok" ? { ...ended, artifacts: outcome.artifacts } : { ...ended, artifacts: [], error: outcome.error };
 }
 
 /** The same of a call that ended in an earlier stretch of the run. */
 export function recordedEndOf({ ended, effectStatus }: RecordedCall, effect: Effect): CallEnd | undefined {
   if (ended === undefined) return undefined;
-  const { outcome, durationMs, error, artifacts, cost } = ended;
-  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(cost === undefined ? {} : { cost }), ...(error === undefined ? {} : { error }) };
+  const { outcome, durationMs, error, artifacts, cost, simulated } = ended;
+  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }), ...(error === undefined ? {} : { error }) };
 }
 
 /** The broker was closed or broke its own promise. Nothing is known of a write that had begun. */
 export function faulted(call: ToolCall, fault: unknown): PerformedCall {
   const error: CallError = { code: "INTERNAL", message: `${call.tool} could not be carried through: ${fault instanceof Error ? fault.message : "a fault of the gate"}`, tool: call.tool, retryable: false };
-  const outcome: CallOutcome = { kind: "failed", effectStatus: call.effect === "read" ? "none" : "unknown", error };
+  const outcome: CallOutcome = { kind: "failed", effectStatus: call.effect === "read" || call.isRehearsed === true ? "none" : "unknown", error };
   return { kind: "performed", outcome, durationMs: 0, effect: call.effect, argsDigest: digestOf("unreadable"), sensitiveValues: [] };
 }
 
 /** A call as the result of the run tells it. */
-export function summaryOf({ callId, tool, effect, state, end, past }: ToolCall): CallSummary {
+export function summaryOf({ callId, tool, effect, state, end, past, isRehearsed }: ToolCall): CallSummary {
   if (end !== undefined) {
     const { artifacts: _artifacts, ...told } = end;
     return { id: callId, tool, ...told };
   }
   const begun = state === "open" || past?.begun === true;
   const message = begun ? "The run ended while the call was under way, and the tool did not stop" : "The run had ended before the call could begin; it did not happen";
-  return { id: callId, tool, effect, outcome: "cancelled", effectStatus: begun && effect !== "read" ? "unknown" : "none", durationMs: 0, error: { code: "CANCELLED", message, tool, retryable: false } };
+  return { id: callId, tool, effect, outcome: "cancelled", effectStatus: begun && effect !== "read" && isRehearsed !== true ? "unknown" : "none", durationMs: 0, error: { code: "CANCELLED", message, tool, retryable: false } };
 }

@@ -1,4 +1,4 @@
-import type { CallSummary, RunResult, RunWait } from "@callgate/contract";
+import type { CallSummary, RunError, RunResult, RunWait } from "@callgate/contract";
 
 /** Waits that are told one by one. */
 const maxTold = 10;
@@ -64,4 +64,10 @@ export function doubtText(calls: readonly CallSummary[]): readonly string[] {
   if (inDoubt.length === 0) return [];
   const told = inDoubt.slice(0, maxTold).map(({ id, tool }) => `${tool} (${id})`).join(", ");
   return [`Nobody knows whether these took effect: ${told}${inDoubt.length > maxTold ? ` and ${inDoubt.length - maxTold} more` : ""}. Find out before anything of it is done again; say what became of them with callgate runs resolve`];
+}
+
+/** A rehearsal is over at once, or not at all. */
+export function rehearsalWaits(runId: string, waits: readonly RunWait[]): Pick<RunError, "code" | "message" | "retryable"> {
+  const what = waits.map(waitSubject).join(", ");
+  return { code: "REHEARSAL_WAITS", message: `The rehearsal ${runId} ended here, for it does not wait: the program waits for ${what === "" ? "something that is not here" : what}. Nothing was changed`, retryable: false };
 }

@@ -105,6 +105,7 @@ export function entriesOfEveryKind(): readonly JournalEntry[] {
     { ...ended(2), result: unclear(recorded("large")), reread: true },
     { kind: "call-reread", atMs: 5, seq: 2, durationMs: 2.5, digest: digestText("large"), same: false },
     { kind: "call-intercepted", atMs: 5, seq: 2, by: "mask", how: "transformed", args: unclear(recorded({ id: 1 })) },
+    { kind: "planned", atMs: 5, planId: "pln_1", by: "ann", approvalId: "apr_plan_1", plan: recorded({ items: 1 }) },
     { kind: "call-refused", atMs: 5, seq: 2, tool: "crm.update" },
     { kind: "cancelling", atMs: 5 },
     { kind: "delivered", atMs: 6, ord: 0, seq: 0, call: { kind: "tool", tool: "crm.update", argsDigest: digestText("args") } },
@@ -132,6 +133,8 @@ export function withoutClear(entry: JournalEntry): JournalEntry {
     case "call-issued":
     case "call-edited":
       return { ...entry, args: unclear(entry.args) };
+    case "planned":
+      return { ...entry, plan: unclear(entry.plan) };
     case "result-held":
     case "call-ended":
     case "call-late":

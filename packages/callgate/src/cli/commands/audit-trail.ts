@@ -98,7 +98,7 @@ function renderRow(row: AuditRow): string {
     ["result", row.result === undefined ? undefined : `${json(row.result.summary)}  ${row.result.digest}`],
     ["handed on", row.release === undefined ? undefined : `${row.release.released ? "yes" : "no"}, by ${row.release.by} (rule ${row.release.ruleId})`],
     ["took", row.durationMs === undefined ? undefined : `${duration(row.durationMs)}, ${counted(row.attempts ?? 0, "attempt")}`],
-    ["answered by", row.answeredBy ?? (row.cached === true ? "the cache" : undefined)],
+    ["answered by", row.answeredBy ?? (row.simulated === undefined ? undefined : `a placeholder (${row.simulated}): the call was rehearsed`) ?? (row.cached === true ? "the cache" : undefined)],
     ["undoes", row.undoes],
   ];
   return lines.flatMap(([name, text]) => (text === undefined ? [] : [`${name.padEnd(13)} ${visible(text)}\n`])).join("");

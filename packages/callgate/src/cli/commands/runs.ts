@@ -51,6 +51,7 @@ function whatRan({ kind, tool, programText, replayOf, unreadable }: ListedRun): 
   if (unreadable === "erased" && kind !== "call") return "(erased)";
   if (kind === "call") return `call ${tool ?? ""}`.trimEnd();
   const text = (programText ?? kind).trim().split("\n")[0] ?? "";
+  if (kind === "rehearsal") return `rehearsal: ${text}`;
   return replayOf === undefined ? text : `replay of ${replayOf}`;
 }
 
@@ -124,6 +125,8 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
       return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
     case "call-issued":
       return [`${at} ${names(entry.seq)} ${entry.tool}(${json(entry.args.summary)})`];
+    case "planned":
+      return [`${at} pinned to plan ${entry.planId}, which ${visible(entry.by)} approved`];
     case "call-edited":
       return [`${at} ${names(entry.seq)} performed as ${visible(entry.by)} changed it: ${json(entry.args.summary)}`];
     case "call-decided":

@@ -1,0 +1,62 @@
+import { CallgateError, decodeValue, encodeValue } from "@callgate/contract";
+import type { Journal, Plan, PlanItem, WireValue } from "@callgate/contract";
+import { inputMarks } from "../broker/pointers.ts";
+import { digestOfWire } from "../lib/digest.ts";
+import { withDigest } from "../plan/plan-digest.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { judgeEdit } from "./read-edit.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+import type { RunSeams } from "./run-scope.ts";
+
+type Edited = Extract<NonNullable<PlanItem["change"]>, { kind: "edited" }>;
+
+/** Where the clear values of edits are kept that the plan's file must not show. */
+const editEvent = "callgate:plan-edit";
+
+export interface EditPlanSeams {
+  readonly seams: Pick<RunSeams, "journal" | "redactor" | "policy" | "clock">;
+  readonly view: CatalogView;
+}
+
+/** Errors: PLAN_INVALID; the plan is as it was. */
+export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { item, args }: { readonly item: PlanItem; readonly args: unknown }): Promise<Plan> {
+  const { journal, redactor, policy, clock } = seams;
+  const { principal, rehearsal, lane } = plan;
+  const refuse = (why: string): CallgateError => new CallgateError("PLAN_INVALID", `Item ${item.id} of plan ${plan.planId} was not edited: ${why}`, { details: { planId: plan.planId, itemId: item.id } });
+  if (item.isConditional === true || item.varies !== undefined) throw refuse("it is asked about when it comes; its arguments are edited then");
+  if (item.decision.kind === "deny") throw refuse("policy denies it");
+  const tool = view.catalog.resolve(item.tool);
+  if (tool === undefined) throw refuse(`${item.tool} is not here`);
+  const edit = await judgeEdit({ policy, redactor }, { tool, given: args, original: await originalOf(journal, plan, item), facts: { principal, lane, runId: rehearsal.runId, callsBefore: 0, taint: [], atMs: clock.now() } });
+  if (edit.kind !== "edit") throw refuse(edit.why);
+  const { clear, digest } = edit.args;
+  if (clear === undefined) throw refuse("its new arguments cannot be kept");
+  const shown = redactor.whole(decodeValue(clear), inputMarks(tool));
+  const change: Edited = { kind: "edited", args: shown, digest };
+  // The first of its id is kept: it is the digest of what it holds.
+  if (!isWhole(change)) await journal.signal(principal.tenant, rehearsal.runId, { kind: "event", name: editEvent, id: digest, payload: edit.args, by: principal.user, atMs: clock.now() });
+  const { decision: { kind, ruleId, ...told } } = edit;
+  const decision = { kind, ruleId, ..."reason" in told && told.reason !== undefined ? { reason: redactor.text(told.reason) } : {} };
+  return withDigest({ ...plan, items: plan.items.map((one) => (one.id === item.id ? { ...one, change, decision } : one)) });
+}
+
+/** New arguments in clear: as the file has them, or as they were kept where it must not. Errors: PLAN_INVALID. */
+export async function keptEdit(journal: Pick<Journal, "readSignals">, { planId, principal, rehearsal }: Plan, change: Edited): Promise<WireValue> {
+  if (isWhole(change)) return encodeValue(change.args);
+  const kept = (await journal.readSignals(principal.tenant, rehearsal.runId, { clear: true })).find((signal) => signal.kind === "event" && signal.name === editEvent && signal.id === change.digest);
+  if (kept?.kind === "event" && kept.payload.clear !== undefined) return kept.payload.clear;
+  throw new CallgateError("PLAN_INVALID", `Edited arguments of plan ${planId} hold sensitive values that its file does not show, and the record of rehearsal ${rehearsal.runId} is not here or was erased. Nothing was done`, { details: { planId } });
+}
+
+/** What the file shows is all there is. */
+function isWhole({ args, digest }: Edited): boolean {
+  return digestOfWire(encodeValue(args)) === digest;
+}
+
+/** What the person was shown was made of this: a hash that they left stands for its value. */
+async function originalOf(journal: Pick<Journal, "readEntries" | "readSignals">, plan: Plan, { argsDigest, change, tool }: PlanItem): Promise<unknown> {
+  if (change?.kind === "edited") return decodeValue(await keptEdit(journal, plan, change));
+  const entries = await journal.readEntries(plan.principal.tenant, plan.rehearsal.runId, { clear: true });
+  const issued = [...readRecordedCalls(entries, []).values()].find((call) => call.issued?.tool === tool && call.issued.args.digest === argsDigest)?.issued;
+  return issued?.args.clear === undefined ? undefined : decodeValue(issued.args.clear);
+}

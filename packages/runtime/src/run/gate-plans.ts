@@ -1,0 +1,122 @@
+import { CallgateError } from "@callgate/contract";
+import type { ApprovalRules, GatePlans, Plan, PlanItem, Principal, WireValue } from "@callgate/contract";
+import { digestOf, digestOfWire } from "../lib/digest.ts";
+import { newId } from "../lib/new-id.ts";
+import { programDigest, withDigest } from "../plan/plan-digest.ts";
+import { parsePlan } from "../plan/plan-shape.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { editPlan, keptEdit } from "./edit-plan.ts";
+import { makePlan } from "./make-plan.ts";
+import type { RecordedRehearsal } from "./make-plan.ts";
+import { approvalProblem, approvePlan } from "./plan-approval.ts";
+import type { ApprovedPlan } from "./recorded-plan.ts";
+import type { RunSeams } from "./run-scope.ts";
+
+export interface GatePlansOptions {
+  readonly seams: Pick<RunSeams, "journal" | "redactor" | "policy" | "clock" | "random">;
+  readonly rules: ApprovalRules;
+  readonly principal: Principal;
+  readonly viewFor: (principal: Principal) => CatalogView;
+  /** Waits for sources that are still connecting. */
+  readonly ready: () => Promise<void>;
+}
+
+/** The gate's plans, and what its `apply` needs of them. */
+export interface PlanBook extends GatePlans {
+  /** A plan that may be applied now, with all that is kept in clear. Errors: PLAN_INVALID, PLAN_NOT_APPROVED, PLAN_STALE. */
+  readonly approved: (plan: Plan, principal: Principal) => Promise<ApprovedPlan & { readonly program: string }>;
+}
+
+export function createGatePlans(options: GatePlansOptions): PlanBook {
+  const { seams, rules, principal: own, viewFor, ready } = options;
+  const { journal, clock } = seams;
+  const approvalSeams = () => ({ journal, rules, nowMs: clock.now() });
+
+  async function staleness(plan: Plan, principal: Principal): Promise<readonly string[]> {
+    await ready();
+    return changesSincePlan(plan, { principal, policyVersion: seams.policy.version, view: viewFor(principal) });
+  }
+
+  async function current(plan: Plan, principal: Principal): Promise<void> {
+    const stale = await staleness(plan, principal);
+    if (stale.length > 0) throw new CallgateError("PLAN_STALE", `Plan ${plan.planId} does not hold any more: ${stale.join("; ")}. Nothing was done; rehearse the program again`, { details: { planId: plan.planId, changes: [...stale] } });
+  }
+
+  return {
+    parse: parsePlan,
+    async of(runId, { principal = own } = {}) {
+      await ready();
+      const plain = await readRehearsal(options, principal, runId);
+      const varied = plain.run.replayOf === undefined ? plain : await readRehearsal(options, principal, plain.run.replayOf);
+      return makePlan({ redactor: seams.redactor, view: viewFor(plain.run.principal), planId: newId("pln", seams.random), nowMs: clock.now() }, plain, varied);
+    },
+    async edit(given, { itemId, args, principal = own }) {
+      const plan = parsePlan(given);
+      await current(plan, principal);
+      return await editPlan({ seams, view: viewFor(plan.principal) }, plan, { item: itemOf(plan, itemId), args });
+    },
+    drop(given, itemId) {
+      const plan = parsePlan(given);
+      const item = itemOf(plan, itemId);
+      return withDigest({ ...plan, items: plan.items.map((one) => (one === item ? { ...one, change: { kind: "dropped" } } : one)) });
+    },
+    async approve(given, answer) {
+      const plan = parsePlan(given);
+      await current(plan, answer.principal ?? own);
+      return { ...plan, approval: await approvePlan(approvalSeams(), plan, answer) };
+    },
+    async problems(given, { principal = own } = {}) {
+      const plan = parsePlan(given);
+      const unapproved = await approvalProblem(approvalSeams(), plan);
+      return [...(unapproved === undefined ? [] : [unapproved]), ...(await staleness(plan, principal))];
+    },
+    async approved(given, principal) {
+      const plan = parsePlan(given);
+      const why = await approvalProblem(approvalSeams(), plan);
+      if (why !== undefined || plan.approval === undefined) throw new CallgateError("PLAN_NOT_APPROVED", `Plan ${plan.planId} was not applied: ${why ?? ""}. Nothing was done`, { details: { planId: plan.planId } });
+      await current(plan, principal);
+      const { by, approvalId } = plan.approval;
+      return { plan, by, approvalId, program: await clearProgram(options, plan), edits: await clearEdits(options, plan) };
+    },
+  };
+}
+
+function itemOf({ planId, items }: Plan, itemId: string): PlanItem {
+  const found = items.find(({ id }) => id === itemId);
+  if (found === undefined) throw new CallgateError("PLAN_INVALID", `Plan ${planId} has no item ${itemId}; callgate plan show lists them`, { details: { planId, itemId } });
+  return found;
+}
+
+async function readRehearsal({ seams: { journal } }: GatePlansOptions, { tenant }: Principal, runId: string): Promise<RecordedRehearsal> {
+  const run = await journal.readRun(tenant, runId);
+  if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`, { details: { runId } });
+  return { run, entries: await journal.readEntries(tenant, runId, { clear: true }) };
+}
+
+/** What is not as it was when the plan was made. */
+function changesSincePlan(plan: Plan, { principal, policyVersion, view }: { readonly principal: Principal; readonly policyVersion: string; readonly view: CatalogView }): readonly string[] {
+  const tools = Object.entries(plan.tools).flatMap(([name, digest]) => {
+    const tool = view.catalog.resolve(name);
+    return tool === undefined ? [`the tool ${name} is not here`] : tool.definitionDigest === digest ? [] : [`the definition of ${name} has changed`];
+  });
+  return [...(digestOf(principal) === digestOf(plan.principal) ? [] : [`it was made for ${plan.principal.user}, not for ${principal.user} with these roles and claims`]), ...(policyVersion === plan.policyVersion ? [] : ["the policy has changed"]), ...tools];
+}
+
+/** The program as it was rehearsed. A file that had to leave something out is completed from the record. */
+async function clearProgram({ seams: { journal } }: GatePlansOptions, { planId, program: { text, language, digest }, principal, rehearsal }: Plan): Promise<string> {
+  if (programDigest(text, language) === digest) return text;
+  const kept = (await journal.readRun(principal.tenant, rehearsal.runId))?.programText;
+  if (kept !== undefined && programDigest(kept, language) === digest) return kept;
+  throw new CallgateError("PLAN_INVALID", `The program of plan ${planId} is not whole in its file, for it holds a secret, and the record of rehearsal ${rehearsal.runId} is not here or was erased. Nothing was done`, { details: { planId } });
+}
+
+async function clearEdits({ seams: { journal } }: GatePlansOptions, plan: Plan): Promise<ReadonlyMap<string, WireValue>> {
+  const edits = new Map<string, WireValue>();
+  for (const { id, change } of plan.items) {
+    if (change?.kind !== "edited") continue;
+    const wire = await keptEdit(journal, plan, change);
+    if (digestOfWire(wire) !== change.digest) throw new CallgateError("PLAN_INVALID", `The edited arguments of item ${id} are not those that were approved. Nothing was done`, { details: { planId: plan.planId, itemId: id } });
+    edits.set(id, wire);
+  }
+  return edits;
+}

@@ -1,0 +1,57 @@
+import { CallgateError } from "@callgate/contract";
+import type { JournalEntry, Plan, RunRecord } from "@callgate/contract";
+import { planItems } from "../plan/plan-items.ts";
+import { programDigest, withDigest } from "../plan/plan-digest.ts";
+import { rehearsedWrites, unrealReads } from "./rehearsed-writes.ts";
+import type { RehearsedSeams } from "./rehearsed-writes.ts";
+
+/** A rehearsal as it is on record, with clear values. */
+export interface RecordedRehearsal {
+  readonly run: RunRecord;
+  readonly entries: readonly JournalEntry[];
+}
+
+export interface MakePlanOptions extends RehearsedSeams {
+  readonly planId: string;
+  readonly nowMs: number;
+}
+
+/**
+ * The plan of a rehearsal, held against the one with other placeholders. Errors: PLAN_INVALID where the rehearsal did not
+ * come to its end: what it would have written then is not known.
+ */
+export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, varied: RecordedRehearsal): Plan {
+  const { run, entries } = plain;
+  const { runId, programText, language, principal, lane, seed, policyVersion } = run;
+  if (run.kind !== "rehearsal" || run.replayOf === undefined) throw invalid(runId, "it is no rehearsal that a plan is made of; callgate run --rehearse makes one");
+  if (run.status !== "completed") throw invalid(runId, `the rehearsal ended as ${run.status}, so that nobody knows what it would have written`);
+  if (programText === undefined || language === undefined) throw invalid(runId, "the text of its program is not kept any more (erased)");
+  const writes = rehearsedWrites(options, run, entries);
+  const others = rehearsedWrites(options, varied.run, varied.entries);
+  return withDigest({
+    form: "callgate-plan-1",
+    planId: options.planId,
+    madeAtMs: options.nowMs,
+    rehearsal: { runId, against: varied.run.runId },
+    program: { text: options.redactor.output(programText), language, digest: programDigest(programText, language) },
+    principal,
+    lane,
+    seed,
+    policyVersion,
+    tools: Object.fromEntries([...writes, ...others].map(({ tool, definitionDigest }) => [tool, definitionDigest])),
+    items: planItems(writes, others),
+    notes: notesOf(entries, varied.run),
+  });
+}
+
+function notesOf(entries: readonly JournalEntry[], varied: RunRecord): readonly string[] {
+  const reads = [...new Set(unrealReads(entries))];
+  return [
+    ...(varied.status === "completed" ? [] : [`With other placeholders the program ended as ${varied.status}${varied.error === undefined ? "" : ` (${varied.error.code}: ${varied.error.message})`}: what comes after that point is conditional`]),
+    ...(reads.length === 0 ? [] : [`Reads of what the writes would have made were answered by placeholders: ${reads.join(", ")}`]),
+  ];
+}
+
+function invalid(runId: string, why: string): CallgateError {
+  return new CallgateError("PLAN_INVALID", `There is no plan of run ${runId}: ${why}`, { details: { runId } });
+}

@@ -1,0 +1,226 @@
+import type { AuditRow, Plan, RunResult } from "@callgate/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cancelOpen, planWorld } from "./fixtures/plan-world.ts";
+import type { PlanWorld } from "./fixtures/plan-world.ts";
+
+const worlds: PlanWorld[] = [];
+const world = async (options?: Parameters<typeof planWorld>[0]): Promise<PlanWorld> => {
+  const [shared] = worlds;
+  const made = options === undefined && shared !== undefined ? shared : await planWorld(options);
+  if (made !== shared) worlds.push(made);
+  made.reset();
+  return made;
+};
+beforeAll(async () => void worlds.push(await planWorld()));
+afterAll(async () => {
+  for (const { gate } of worlds.splice(0)) await gate.close();
+});
+
+async function rehearsed({ gate }: PlanWorld, program: string): Promise<Plan> {
+  const result = await gate.run(program, { rehearse: true });
+  if (result.plan === undefined) throw new Error(JSON.stringify(result.error ?? result.diagnostics));
+  return result.plan;
+}
+
+async function rowsOf({ gate }: PlanWorld, runId: string): Promise<readonly AuditRow[]> {
+  const rows: AuditRow[] = [];
+  for await (const row of gate.audit.rows({ runId })) rows.push(row);
+  return rows;
+}
+
+const approve = ({ gate }: PlanWorld, plan: Plan): Promise<Plan> => gate.plans.approve(plan, { by: "ann" });
+const became = ({ planProgress }: RunResult) => planProgress?.items.map(({ id, became: end }) => `${id} ${end}`);
+
+describe("a rehearsal", () => {
+  test("reads live, writes nothing, asks nobody, and lists the writes", async () => {
+    const shop = await world();
+    const result = await shop.gate.run(cancelOpen, { rehearse: true });
+    expect(result).toMatchObject({ status: "completed", value: { value: "done" } });
+    expect(shop).toMatchObject({ wrote: [], asked: [], reads: 2 });
+    expect(result.plan?.items.map(({ tool, args }) => ({ tool, args }))).toEqual([
+      { tool: "t.cancel", args: { id: "o-1", reason: "closing" } },
+      { tool: "t.note", args: { id: "o-1", text: "cancelled on request" } },
+      { tool: "t.cancel", args: { id: "o-2", reason: "closing" } },
+      { tool: "t.note", args: { id: "o-2", text: "cancelled on request" } },
+    ]);
+    expect(result.plan?.items[0]).toMatchObject({
+      decision: { kind: "ask", ruleId: "default:write" },
+      derivedFrom: [],
+      origins: [{ path: "/id", origins: [{ kind: "result", tool: "t.list", path: "/0/id" }] }, { path: "/reason", origins: [{ kind: "program" }] }],
+    });
+    expect(result.plan?.items.some(({ isConditional, varies }) => isConditional === true || varies !== undefined)).toBe(false);
+  });
+
+  test("is on record as one: listed, explained, in the audit trail, with nothing changed", async () => {
+    const shop = await world();
+    const plan = await rehearsed(shop, cancelOpen);
+    const { runId } = plan.rehearsal;
+    const shown = await shop.gate.runs.show(runId);
+    expect(shown?.run).toMatchObject({ kind: "rehearsal", status: "completed", replayOf: plan.rehearsal.against });
+    expect((await shop.gate.runs.list({ limit: 2 })).map(({ kind }) => kind)).toEqual(["rehearsal", "rehearsal"]);
+    const { sentences } = await shop.gate.runs.explain(runId);
+    expect(sentences.map(({ text }) => text).join("\n")).toContain("rehearsed a TypeScript program");
+    expect(sentences.find(({ text }) => text.includes("t.cancel") && text.includes("Call"))?.text).toContain("It was rehearsed and not made");
+    const rows = await rowsOf(shop, runId);
+    expect(rows.filter(({ effect }) => effect === "write")).toMatchObject(Array.from({ length: 4 }, () => ({ effectStatus: "none", simulated: "schema", decision: { kind: "ask" } })));
+    expect(await shop.gate.plans.of(runId)).toMatchObject({ items: plan.items });
+  });
+
+  test("one that fails has no plan", async () => {
+    const shop = await world();
+    const result = await shop.gate.run("await tools.t.cancel({ id: 'o-1', reason: 'x' }); throw new Error('no');", { rehearse: true });
+    expect(result).toMatchObject({ status: "failed", effects: { done: [], unknown: [] } });
+    expect(result.plan).toBeUndefined();
+    expect(result.notices.join(" ")).toContain("there is no plan");
+    await expect(shop.gate.plans.of(result.runId)).rejects.toMatchObject({ code: "PLAN_INVALID" });
+    expect(shop.wrote).toEqual([]);
+  });
+
+  test("one that would have to wait ends there", async () => {
+    const shop = await world();
+    const result = await shop.gate.run("await tools.sleep(3_600_000); await tools.t.ticket({ title: 'x' });", { rehearse: true, suspendAfterMs: 1 });
+    expect(result).toMatchObject({ status: "failed", error: { code: "REHEARSAL_WAITS" } });
+    expect(await shop.gate.runs.list({ status: "suspended" })).toEqual([]);
+  });
+
+  test("never writes by what can be done with its record: resume, rollback, replay", async () => {
+    const shop = await world({ tools: [{ name: "undoable", effect: "write", handler: () => { throw new Error("made"); }, compensate: () => { throw new Error("undone"); } }] });
+    const { rehearsal: { runId } } = await rehearsed(shop, "return await tools.t.undoable({});");
+    await shop.gate.runs.resume(runId);
+    expect((await shop.gate.runs.rollback(runId)).compensation).toEqual({ undone: [], remaining: [] });
+    expect((await shop.gate.runs.replay(runId)).divergence).toBeUndefined();
+  });
+
+  test("is refused for a block of a session, and where the program could change things without a tool", async () => {
+    const shop = await world({ surroundingsOf: () => ({ launcher: "bubblewrap", mounts: ["ro:/data", "rw:/work"], network: ["api.example.com:443"], packages: [] }) });
+    await expect(shop.gate.run("return 1", { rehearse: true, session: "s" })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(shop.gate.run("return 1", { rehearse: true })).rejects.toMatchObject({ code: "REHEARSAL_REFUSED", details: { ways: ["the folder rw:/work", "the network (api.example.com:443)"] } });
+  });
+});
+
+describe("an approved plan", () => {
+  test("is applied without a question; applied again it does nothing twice", async () => {
+    const shop = await world();
+    const plan = await approve(shop, await rehearsed(shop, cancelOpen));
+    const result = await shop.gate.apply(plan);
+    expect(result).toMatchObject({ status: "completed", value: { value: "done" } });
+    expect(became(result)).toEqual(["1 done", "2 done", "3 done", "4 done"]);
+    expect(shop.asked).toEqual([]);
+    expect(shop.wrote).toHaveLength(4);
+    expect(shop.orders.get("o-1")).toEqual({ status: "cancelled", note: "cancelled on request" });
+    const rows = await rowsOf(shop, result.runId);
+    expect(rows.filter(({ effect }) => effect === "write").every(({ decision }) => decision?.kind === "allow")).toBe(true);
+    shop.orders.set("o-1", { status: "open", note: "" });
+    shop.orders.set("o-2", { status: "open", note: "" });
+    const again = await shop.gate.apply(plan);
+    expect(again.status).toBe("completed");
+    expect(shop.wrote).toHaveLength(4);
+  });
+
+  test("is not applied without an approval that counts", async () => {
+    const shop = await world();
+    const plan = await rehearsed(shop, cancelOpen);
+    await expect(shop.gate.apply(plan)).rejects.toMatchObject({ code: "PLAN_NOT_APPROVED" });
+    await expect(shop.gate.plans.approve(plan, { by: "local" })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+    const approved = await approve(shop, plan);
+    // Whoever writes a file is not whom the record knows.
+    const forged = { ...plan, approval: { ...(approved.approval as NonNullable<Plan["approval"]>), by: "bob" } };
+    await expect(shop.gate.apply(forged)).rejects.toMatchObject({ code: "PLAN_NOT_APPROVED" });
+    // An approval is for the plan as it was.
+    const dropped = { ...shop.gate.plans.drop(plan, "1"), approval: approved.approval } as Plan;
+    await expect(shop.gate.apply(dropped)).rejects.toMatchObject({ code: "PLAN_NOT_APPROVED" });
+    expect(() => shop.gate.plans.parse({ ...plan, items: plan.items.slice(1) })).toThrow(/changed by hand/);
+    expect(shop.wrote).toEqual([]);
+  });
+
+  test("a dropped item is refused, an edited one is performed as edited", async () => {
+    const shop = await world();
+    const program = cancelOpen.replace("await tools.t.note", "try { await tools.t.note").replace('request" });', 'request" }); } catch (error) { if (error.code !== "PLAN_DROPPED") throw error; }');
+    const plan = await rehearsed(shop, program);
+    await expect(shop.gate.plans.edit(plan, { itemId: "1", args: { id: 5 } })).rejects.toMatchObject({ code: "PLAN_INVALID" });
+    const changed = shop.gate.plans.drop(await shop.gate.plans.edit(plan, { itemId: "1", args: { id: "o-1", reason: "on request" } }), "4");
+    const result = await shop.gate.apply(await approve(shop, changed));
+    expect(became(result)).toEqual(["1 done", "2 done", "3 done", "4 dropped"]);
+    expect(shop.wrote).toEqual([
+      { tool: "cancel", args: { id: "o-1", reason: "on request" } },
+      { tool: "note", args: { id: "o-1", text: "cancelled on request" } },
+      { tool: "cancel", args: { id: "o-2", reason: "closing" } },
+    ]);
+    expect(shop.asked).toEqual([]);
+  });
+
+  test("a branch on what a write answers is conditional, on both sides, and asked about when it comes", async () => {
+    const shop = await world();
+    const program = `
+const { refunded } = await tools.t.cancel({ id: "o-2", reason: "closing" });
+if (refunded) await tools.t.note({ id: "o-2", text: "refunded" });
+else await tools.t.ticket({ title: "refund o-2" });
+await tools.t.note({ id: "o-1", text: "seen" });`;
+    const plan = await rehearsed(shop, program);
+    expect(plan.items.map(({ tool, isConditional = false }) => `${tool} ${isConditional}`)).toEqual(["t.cancel false", "t.note true", "t.note false", "t.ticket true"]);
+    const result = await shop.gate.apply(await approve(shop, plan));
+    expect(result.status).toBe("completed");
+    // The real answer was the other one.
+    expect(became(result)).toEqual(["1 done", "2 not_reached", "3 done", "4 done"]);
+    expect(shop.asked).toMatchObject([{ tool: "t.ticket", reason: expect.stringContaining("conditional") as unknown }]);
+    expect(result.notices.join(" ")).toContain("2 t.note: did not come");
+  });
+
+  test("an id that only a write can give is a placeholder in the plan, and is asked about with what it then is", async () => {
+    const shop = await world();
+    const program = `
+const { ticket } = await tools.t.ticket({ title: "call back" });
+await tools.t.note({ id: "o-1", text: "see " + ticket });
+const { note } = await tools.t.get({ id: "o-1" });
+await tools.t.note({ id: "o-2", text: "fixed" });
+return note;`;
+    const plan = await rehearsed(shop, program);
+    expect(plan.items[1]).toMatchObject({ tool: "t.note", derivedFrom: ["1"], varies: { paths: ["/text"] } });
+    expect(plan.items[2]).not.toHaveProperty("varies");
+    const result = await shop.gate.apply(await approve(shop, plan));
+    expect(result).toMatchObject({ status: "completed", value: { value: "see T-1" } });
+    expect(shop.asked).toMatchObject([{ tool: "t.note", argsSummary: { id: "o-1", text: "see T-1" } }]);
+    expect(became(result)).toEqual(["1 done", "2 done", "3 done"]);
+  });
+
+  test("a run that does something else stops there, and says what happened and what did not", async () => {
+    const shop = await world();
+    const plan = await approve(shop, await rehearsed(shop, cancelOpen));
+    shop.orders.set("o-2", { status: "sent", note: "" });
+    shop.orders.set("o-9", { status: "open", note: "" });
+    const result = await shop.gate.apply(plan);
+    expect(result).toMatchObject({ status: "diverged", error: { code: "PLAN_DRIFT" } });
+    expect(shop.wrote.map(({ tool, args }) => `${tool} ${(args as { id: string }).id}`)).toEqual(["cancel o-1", "note o-1"]);
+    expect(became(result)).toEqual(["1 done", "2 done", "3 not_reached", "4 not_reached"]);
+    expect(result.effects).toMatchObject({ done: ["t.cancel (call 1)", "t.note (call 2)"], none: ["t.cancel (call 3, denied)"] });
+    const record = await shop.gate.runs.resume(result.runId).catch((fault: unknown) => fault);
+    expect(record).toMatchObject({ status: "diverged", planProgress: { items: result.planProgress?.items } });
+  });
+
+  test("a program that catches the refusal comes no further either", async () => {
+    const shop = await world();
+    const program = `
+const orders = await tools.t.list({});
+await tools.t.cancel({ id: orders[0].id, reason: "first" }).catch(() => undefined);
+await tools.t.ticket({ title: "told" });`;
+    const plan = await approve(shop, await rehearsed(shop, program));
+    shop.orders.delete("o-1");
+    const result = await shop.gate.apply(plan);
+    expect(result.status).toBe("diverged");
+    expect(shop.wrote).toEqual([]);
+  });
+
+  test("writes at once are a multiset: their order is free", async () => {
+    const shop = await world();
+    const program = (ids: string) => `const ids = (await tools.t.list({})).map(({ id }) => id)${ids}; await Promise.all(ids.map((id) => tools.t.note({ id, text: "x" }))); await tools.t.note({ id: "o-1", text: "x" });`;
+    const plan = await approve(shop, await rehearsed(shop, program("")));
+    expect(plan.items.map(({ occurrence }) => occurrence)).toEqual([0, 0, 0, 1]);
+    const sorted = [...shop.orders].toReversed();
+    shop.orders.clear();
+    for (const [id, order] of sorted) shop.orders.set(id, order);
+    const result = await shop.gate.apply(plan);
+    expect(result.status).toBe("completed");
+    expect(became(result)?.every((end) => end.endsWith("done"))).toBe(true);
+    expect(shop.wrote).toHaveLength(4);
+  });
+});

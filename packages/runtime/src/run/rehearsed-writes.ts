@@ -1,0 +1,52 @@
+import { decodeValue } from "@callgate/contract";
+import type { JournalEntry, Redactor, RunRecord } from "@callgate/contract";
+import { declaredCost } from "../broker/call-cost.ts";
+import { inputMarks } from "../broker/pointers.ts";
+import type { RehearsedWrite } from "../plan/plan-items.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { lineageOf } from "./lineage.ts";
+import { readRecordedCalls } from "./recorded-calls.ts";
+
+type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { readonly kind: Kind }>;
+
+export interface RehearsedSeams {
+  readonly redactor: Redactor;
+  readonly view: CatalogView;
+}
+
+/** The writes of a rehearsal that would have come to be, or that policy denied, in their order. `entries` with their clear values. */
+export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunRecord, entries: readonly JournalEntry[]): readonly RehearsedWrite[] {
+  const decisions = lastBySeq(entries, "call-decided");
+  const transformed = lastBySeq(entries, "call-intercepted");
+  const origins = new Map(lineageOf(run, entries).calls.map(({ seq, args }) => [seq, args]));
+  return [...readRecordedCalls(entries, []).values()].flatMap(({ issued, ended }): RehearsedWrite[] => {
+    const decision = decisions.get(issued?.seq ?? -1);
+    if (issued === undefined || issued.effect === "read" || ended === undefined || decision === undefined) return [];
+    if (ended.simulated === undefined && decision.decision !== "deny") return [];
+    const { seq, tool: name, effect, definitionDigest, occurrence = 0 } = issued;
+    if (definitionDigest === undefined || issued.args.clear === undefined) return [];
+    const tool = view.catalog.resolve(name);
+    const clear = decodeValue(issued.args.clear);
+    // What the host's own stage made of the arguments is known by its digest and its summary.
+    const made = transformed.get(seq)?.args;
+    const { reason } = decision;
+    return [{
+      seq, tool: name, effect, definitionDigest, occurrence, clear,
+      args: made?.summary ?? (tool === undefined ? issued.args.summary : redactor.whole(clear, inputMarks(tool))),
+      argsDigest: made?.digest ?? issued.args.digest,
+      decision: { kind: decision.decision, ruleId: decision.ruleId, ...(reason === undefined ? {} : { reason }) },
+      origins: origins.get(seq) ?? [],
+      ...(tool?.tool.cost === undefined ? {} : { cost: declaredCost(tool.tool.cost, 1) }),
+      ...(ended.error === undefined || decision.decision === "deny" ? {} : { fails: { code: ended.error.code, message: ended.error.message } }),
+    }];
+  });
+}
+
+/** Reads that were about a placeholder, and so were answered by one. */
+export function unrealReads(entries: readonly JournalEntry[]): readonly string[] {
+  return [...readRecordedCalls(entries, []).values()].flatMap(({ issued, ended }) => (issued?.effect === "read" && ended?.simulated !== undefined ? [issued.tool] : []));
+}
+
+function lastBySeq<Kind extends "call-decided" | "call-intercepted">(entries: readonly JournalEntry[], kind: Kind): ReadonlyMap<number, Entry<Kind>> {
+  return new Map(entries.flatMap((entry) => (entry.kind === kind && (entry.kind !== "call-intercepted" || entry.args !== undefined) ? [[entry.seq, entry as Entry<Kind>] as const] : [])));
+}
