@@ -3,6 +3,7 @@
 export { BackgroundJob, CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 export type {
   AfterAnswer,
+  ApplyOptions,
   ApprovalAnswer,
   ApprovalQuestion,
   Approver,
@@ -28,6 +29,10 @@ export type {
   OpenSessionOptions,
   OutcomeKind,
   PendingApproval,
+  Plan,
+  PlanAnswer,
+  PlanItem,
+  PlanProgress,
   PolicyDecision,
   PolicyExplanation,
   PolicyFinding,

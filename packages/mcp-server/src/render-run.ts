@@ -39,6 +39,7 @@ function runRecord(result: RunResult): JsonObject {
     ...some("artifacts", result.artifacts.map(({ name, mimeType, sizeBytes, handle }) => ({ name, mimeType, sizeBytes, handle }))),
     ...(result.waits === undefined ? {} : some("waits", result.waits.map(({ kind, seq }) => ({ kind, seq })))),
     ...(result.compensation === undefined ? {} : { compensation: modelView(result.compensation) }),
+    ...(result.plan === undefined ? {} : some("planned", result.plan.items.slice(0, CALLS_SHOWN).map(({ id, tool, decision, isConditional }) => ({ id, tool, decision: decision.kind, ...(isConditional === undefined ? {} : { isConditional }) })))),
     callCount: result.calls.length,
     ...some("callsNotOk", bad.slice(0, CALLS_SHOWN).map(({ tool, outcome, effectStatus, error }) => ({ tool, outcome, effectStatus, ...(error === undefined ? {} : { code: error.code }) }))),
     durationMs: Math.round(result.durationMs),

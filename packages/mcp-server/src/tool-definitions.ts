@@ -25,7 +25,7 @@ export const toolInputs = {
     arguments: z.record(z.string(), z.unknown()).default({}),
     budgetTokens,
   }),
-  execute_code: runInput,
+  execute_code: runInput.extend({ rehearse: z.boolean().optional().describe("Try it: reads are live, writes are only recorded and answered by placeholders. A person can approve what it would write") }),
   query_code: runInput,
   read_result: z.strictObject({
     handle: z.string().regex(/^(result|run):\/\//, "must start with result:// or run://").describe("result://..., or run://... of a run that waited for an answer"),

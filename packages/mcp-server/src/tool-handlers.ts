@@ -140,9 +140,9 @@ function callAnswer({ runId, outcome, shaped }: CallResult): Answer {
   return { text: `${errorText(outcome.error)}\n${effect}`, structured: { ...head, error: modelView(outcome.error) }, isError: true };
 }
 
-async function run({ code, budgetTokens, taskId }: ToolArguments<"execute_code">, request: GateRequest, lane: Lane): Promise<Answer> {
+async function run({ code, budgetTokens, taskId, rehearse }: ToolArguments<"query_code"> & Pick<ToolArguments<"execute_code">, "rehearse">, request: GateRequest, lane: Lane): Promise<Answer> {
   const { gate, principal, conversation, canAsk, signal } = request;
-  const result = await gate.run(code, { principal, conversation, signal, lane, ...(canAsk ? { questions: "keep" } : {}), ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }) });
+  const result = await gate.run(code, { principal, conversation, signal, lane, ...(canAsk ? { questions: "keep" } : {}), ...(budgetTokens === undefined ? {} : { budgetTokens }), ...(taskId === undefined ? {} : { taskId }), ...(rehearse === true ? { rehearse } : {}) });
   return await runAnswer(result, request);
 }
 

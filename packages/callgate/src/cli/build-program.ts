@@ -5,6 +5,7 @@ import { addApprovalCommands, addGrantCommands } from "./approval-commands.ts";
 import type { GlobalOptions } from "./command-context.ts";
 import { collect, wholeNumber } from "./command-line.ts";
 import type { Act, Action } from "./command-line.ts";
+import { addPlanCommands } from "./plan-commands.ts";
 import { addAuditCommands, addRecordCommands } from "./record-commands.ts";
 
 /**
@@ -32,6 +33,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addRecordCommands(program, act);
   addApprovalCommands(program, act);
   addGrantCommands(program, act);
+  addPlanCommands(program, act);
   addAuditCommands(program, act);
   addPolicyCommands(program, act);
   addLimitCommands(program, act);
@@ -54,7 +56,15 @@ function addRunCommands(program: Command, act: Act): void {
   const withRunOptions = (command: Command) =>
     withBounds(command)
       .addOption(new Option("--sandbox <launcher>", "where the program runs, and what stands around it: TypeScript and JavaScript then run in Node there; local-unsafe is no wall").choices(launcherNames));
-  withRunOptions(program.command("run").argument("<file>", "program, or - for standard input").option("-l, --language <language>", languageHelp("by the file's name, else typescript")).description("check and run a program")).action((file: string, options: object) =>
+  const run = program
+    .command("run")
+    .argument("[file]", "program, or - for standard input")
+    .option("-l, --language <language>", languageHelp("by the file's name, else typescript"))
+    .option("--rehearse", "read live and write nothing: every write is checked, decided and answered by a placeholder")
+    .option("--plan <file>", "with --rehearse: write the plan of these writes to a file")
+    .option("--apply <plan>", "in place of a program: run that of an approved plan, pinned to it")
+    .description("check and run a program");
+  withRunOptions(run).action((file: string | undefined, options: object) =>
     act(async (context) => (await import("./commands/run.ts")).runCommand(file, options, context)),
   );
   withRunOptions(program.command("exec").requiredOption("-e, --eval <code>", "program text").option("-l, --language <language>", languageHelp("typescript")).description("run a program given on the command line")).action(

@@ -57,5 +57,6 @@ const setUpCodes: ReadonlySet<string> = new Set(["USAGE", "CONFIG_INVALID", "MOU
 /** The exit code of a fault of the set-up. */
 export function exitCodeOfFault(fault: unknown): ExitCode {
   if (CallgateError.is(fault) && fault.code === "NOT_APPROVER") return exitCodes.auth;
+  if (CallgateError.is(fault) && fault.code === "PLAN_NOT_APPROVED") return exitCodes.denied;
   return CallgateError.is(fault) && setUpCodes.has(fault.code) ? exitCodes.usage : exitCodes.failed;
 }

@@ -67,12 +67,12 @@ function follow(event: GateEvent, { open, print, terminal }: Following): string 
 
 /** One ended call on one line; the error's message only where nothing else tells it. */
 export function callLine(
-  call: Pick<Extract<GateEvent, { kind: "call-ended" }>, "tool" | "outcome" | "effectStatus" | "durationMs" | "error">,
+  call: Pick<Extract<GateEvent, { kind: "call-ended" }>, "tool" | "outcome" | "effectStatus" | "durationMs" | "error" | "simulated">,
   { colors }: Pick<Terminal, "colors">,
   telling: "code" | "message" = "message",
 ): string {
   const mark = call.outcome === "ok" ? colors.green("✓") : call.outcome === "denied" ? colors.yellow("⊘") : colors.red("✗");
-  const effect = call.effectStatus === "none" ? "" : call.effectStatus === "done" ? colors.cyan(" changed") : colors.red(" effect unknown");
+  const effect = call.simulated !== undefined ? colors.yellow(" rehearsed") : call.effectStatus === "none" ? "" : call.effectStatus === "done" ? colors.cyan(" changed") : colors.red(" effect unknown");
   const why = call.error === undefined ? "" : colors.dim(` ${call.error.code}${telling === "message" ? `: ${visible(call.error.message)}` : ""}`);
   return `${mark} ${call.tool}${effect} ${colors.dim(duration(call.durationMs))}${why}`;
 }

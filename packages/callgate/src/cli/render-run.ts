@@ -20,6 +20,8 @@ export function runJson(result: RunResult): Readonly<Record<string, unknown>> {
     ...(result.effects === undefined ? {} : { effects: result.effects }),
     ...(result.waits === undefined ? {} : { waits: waitsJson(result.runId, result.waits) }),
     ...(result.compensation === undefined ? {} : { compensation: result.compensation }),
+    ...(result.plan === undefined ? {} : { plan: result.plan }),
+    ...(result.planProgress === undefined ? {} : { planProgress: result.planProgress }),
     notices: result.notices,
     ...(result.session === undefined ? {} : { session: result.session }),
     tokens: result.tokens,

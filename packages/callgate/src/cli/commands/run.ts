@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfRun } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { languageNamed, readProgramFile } from "../program-file.ts";
+import { readPlanFile, writePlanFile } from "../plan-file.ts";
 import { renderReport, renderValue, runJson } from "../render-run.ts";
 import { launcherNames } from "../../launcher-names.ts";
 
@@ -16,10 +17,18 @@ export interface RunCommandOptions {
   readonly limit?: readonly string[];
   readonly sandbox?: string;
   readonly language?: string;
+  /** Read live, write nothing. */
+  readonly rehearse?: boolean;
+  /** Where the plan of a rehearsal goes. */
+  readonly plan?: string;
+  /** The file of an approved plan, in place of a program. */
+  readonly apply?: string;
 }
 
-/** `callgate run FILE|-` */
-export async function runCommand(file: string, options: RunCommandOptions, context: CommandContext): Promise<ExitCode> {
+/** `callgate run FILE|-`, or `--apply PLAN` */
+export async function runCommand(file: string | undefined, options: RunCommandOptions, context: CommandContext): Promise<ExitCode> {
+  if (options.apply !== undefined) return await applyPlan(file, { ...options, apply: options.apply }, context);
+  if (file === undefined) throw new CallgateError("USAGE", "Name a program, - for standard input, or an approved plan with --apply");
   const { program, language } = await readProgramFile(file, options.language, context);
   return await runProgram(program, { ...options, language }, context);
 }
@@ -30,9 +39,27 @@ export async function runProgram(
   options: RunCommandOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
+  if (options.plan !== undefined && options.rehearse !== true) throw new CallgateError("USAGE", "--plan goes with --rehearse: there is no plan of a run that writes");
   const runOptions = await runOptionsOf(options, context);
   return await context.withGate(async (gate, view) => {
     const result = await gate.run(program, runOptions);
+    view.close();
+    if (options.plan !== undefined && result.plan !== undefined) {
+      await writePlanFile(options.plan, result.plan);
+      context.terminal.err(`The plan is in ${options.plan}: callgate plan show ${options.plan}\n`);
+    }
+    return printRun(result, context, context.terminal.interactive);
+  }, { interactive: true, warm: false, ...launcherOption(options.sandbox) });
+}
+
+/** Runs the program of a plan, pinned to it. What the program is and may is the plan's. */
+async function applyPlan(file: string | undefined, options: RunCommandOptions & { readonly apply: string }, context: CommandContext): Promise<ExitCode> {
+  const others = [["a program", file], ["--lane", options.lane], ["--language", options.language], ["--task", options.task], ["--rehearse", options.rehearse], ["--plan", options.plan]].flatMap(([name, given]) => (given === undefined ? [] : [name]));
+  if (others.length > 0) throw new CallgateError("USAGE", `--apply goes without ${others.join(", ")}: the plan says what is run, and how`);
+  const limits = limitsOf(options);
+  return await context.withGate(async (gate, view) => {
+    const plan = await readPlanFile(options.apply, gate.plans);
+    const result = await gate.apply(plan, { signal: context.signal, ...(options.budget === undefined ? {} : { budgetTokens: options.budget }), ...(Object.keys(limits).length === 0 ? {} : { limits }) });
     view.close();
     return printRun(result, context, context.terminal.interactive);
   }, { interactive: true, warm: false, ...launcherOption(options.sandbox) });
@@ -64,6 +91,7 @@ async function runOptionsOf(options: RunCommandOptions, context: CommandContext)
     signal: context.signal,
     ...(options.language === undefined ? {} : { language: await languageNamed(options.language, context) }),
     ...settingsOf(options),
+    ...(options.rehearse === true ? { rehearse: true } : {}),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }

@@ -1,0 +1,55 @@
+import type { Plan, PlanItem } from "@callgate/contract";
+import { originText } from "./origin-text.ts";
+import { argumentLines } from "./render-question.ts";
+import { renderTable } from "./table.ts";
+import { counted, visible } from "./terminal.ts";
+import type { Colors, Terminal } from "./terminal.ts";
+
+/** The items of a plan, a line each. */
+export function planTable({ items }: Plan, { outColumns, outColors }: Pick<Terminal, "outColumns" | "outColors">): string {
+  const rows = items.map((item) => [item.id, item.tool, item.effect, wordOf(item), visible(JSON.stringify(shownArgs(item)))]);
+  return renderTable(["item", "tool", "effect", "", "arguments"], rows, { columns: outColumns, colors: outColors });
+}
+
+/** Everything a person has to see before they approve a plan. */
+export function planText(plan: Plan, problems: readonly string[], colors: Colors): string {
+  const { planId, items, principal, program, rehearsal, madeAtMs, approval, notes } = plan;
+  const who = principal.agent === undefined ? principal.user : `${principal.agent}, on behalf of ${principal.user}`;
+  return [
+    `${colors.bold(`Plan ${planId}`)}: ${counted(items.length, "write")} for ${visible(who)}, rehearsed ${new Date(madeAtMs).toISOString()} (${rehearsal.runId})`,
+    ...program.text.trim().split(/\r\n|\n|\r/).map((line, index) => colors.dim(`  ${String(index + 1).padStart(3)}  ${visible(line)}`)),
+    ...items.flatMap((item) => ["", ...itemLines(item, colors)]),
+    "",
+    ...notes.map((note) => colors.yellow(`note ${visible(note)}`)),
+    approval === undefined ? "Nobody has approved it." : `Approved by ${visible(approval.by)} at ${new Date(approval.atMs).toISOString()}${approval.signature === undefined ? "" : ", signed"}${approval.reason === undefined ? "" : `: ${visible(approval.reason)}`}.`,
+    ...problems.map((problem) => colors.yellow(`It cannot be applied now: ${visible(problem)}`)),
+  ].join("\n");
+}
+
+function itemLines(item: PlanItem, colors: Colors): readonly string[] {
+  const { id, tool, effect, decision, origins, derivedFrom, varies, fails, cost, change } = item;
+  const told = origins.filter((one) => one.origins.length > 0 || varies?.paths.includes(one.path) === true);
+  return [
+    `${colors.bold(id)} ${visible(tool)} ${effect === "destructive" ? colors.red("destroys data") : "changes data"} · ${wordOf(item)}`,
+    ...(change?.kind === "edited" ? ["  in place of its own arguments:"] : []),
+    ...argumentLines(shownArgs(item)),
+    ...told.map((one) => `  ${one.path === "" ? "the whole" : visible(one.path)} is from ${originText(one)}`),
+    ...(derivedFrom.length === 0 ? [] : [`  comes after ${derivedFrom.map((source) => `item ${source}`).join(", ")}: ${varies?.paths.map(visible).join(", ") ?? "its arguments"} will be what they answer`]),
+    ...(fails === undefined ? [] : [`  ! would fail: ${fails.code}: ${visible(fails.message)}`]),
+    ...(cost === undefined ? [] : [`  costs at most ${cost.microUsd / 1_000_000} USD, ${counted(cost.tokens, "token")}`]),
+    ...(decision.reason === undefined ? [] : [`  rule ${visible(decision.ruleId)}: ${visible(decision.reason)}`]),
+  ];
+}
+
+/** What becomes of an item when the plan is applied. */
+function wordOf({ change, isConditional, varies, decision }: PlanItem): string {
+  if (change?.kind === "dropped") return "dropped";
+  if (decision.kind === "deny") return "denied by policy";
+  if (varies !== undefined) return "asked when it comes";
+  if (isConditional === true) return "conditional: asked when it comes";
+  return change?.kind === "edited" ? "edited" : decision.kind === "ask" ? "needs approval" : "allowed";
+}
+
+function shownArgs({ args, change }: PlanItem): PlanItem["args"] {
+  return change?.kind === "edited" ? change.args : args;
+}
