@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import type { Effect, Label, Source } from "@callgate/contract";
+import type { Source } from "@callgate/contract";
+import type { GateSource } from "@callgate/runtime";
 import { createMcpSource } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/config-schema.ts";
 import { resolveReferences } from "./config/secret-references.ts";
@@ -7,7 +8,7 @@ import { failedSource } from "./failed-source.ts";
 
 /** Sources of the `mcpServers` block, and the secrets among their settings. */
 export interface McpSources {
-  readonly sources: readonly { readonly source: Source; readonly trusted: boolean; readonly overrides: Readonly<Record<string, Effect>>; readonly labels: Readonly<Record<string, readonly Label[]>> }[];
+  readonly sources: readonly GateSource[];
   readonly secrets: readonly string[];
 }
 
@@ -22,7 +23,7 @@ export function mcpSources(servers: Readonly<Record<string, McpServerConfig>>, f
   const sources = Object.entries(servers).flatMap(([key, server]) => {
     if (server.disabled === true) return [];
     const source = sourceOf(key, server, { folder, env, secrets });
-    return [{ source, trusted: server.trustAnnotations ?? false, overrides: server.effects ?? {}, labels: server.labels ?? {} }];
+    return [{ source, trusted: server.trustAnnotations ?? false, overrides: server.effects ?? {}, labels: server.labels ?? {}, sensitive: server.sensitive ?? {}, detect: server.detect ?? {} }];
   });
   return { sources, secrets };
 }

@@ -116,3 +116,12 @@ export interface ApprovalRules {
   /** Questions of one run within a minute; further calls are denied without asking. Default 100. */
   readonly maxPerMinute?: number;
 }
+
+/** The last version of a program that a person let run, and how the one under review differs from it. */
+export interface ApprovedVersion {
+  readonly runId: string;
+  readonly by: string;
+  readonly startedAtMs: number;
+  /** Unified hunks without file names, empty where no line differs. Absent: the earlier program is erased, or hardly a line is the same. */
+  readonly diff?: { readonly text: string; readonly addedLines: number; readonly removedLines: number };
+}

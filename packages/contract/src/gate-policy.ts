@@ -1,5 +1,5 @@
 import type { Lane } from "./checker.ts";
-import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, RunSurroundings } from "./policy.ts";
+import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, ProgramFacts, RunSurroundings } from "./policy.ts";
 import type { Asker, Principal } from "./principal.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { Label } from "./tool-spec.ts";
@@ -15,11 +15,11 @@ export interface GatePolicy {
   explain(tool: string, args: unknown, options?: Asker & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number; readonly taint?: readonly Label[] }): PolicyExplanation | undefined;
   /** Whether a program would get what a tool answered to a call. Undefined: no such tool, for whomever. */
   explainResult(tool: string, call: { readonly args: unknown; readonly result: unknown }, options?: Parameters<GatePolicy["explain"]>[2]): PolicyDecision | undefined;
-  /** Whether a program would be run, in the sandbox that would get it; what is given of its surroundings stands in for that one's. */
-  explainRun(language: ProgramLanguage, options?: Asker & { readonly lane?: Lane } & Partial<RunSurroundings>): PolicyDecision;
+  /** Whether a program would be run, in the sandbox that would get it; what is given of its surroundings stands in for that one's. It reaches no tool, and no agent is new, unless that is said. */
+  explainRun(language: ProgramLanguage, options?: Asker & { readonly lane?: Lane } & Partial<RunSurroundings & ProgramFacts>): PolicyDecision;
   /** Why a recorded call, `RUN.NUMBER`, would be decided as it is. Errors: RUN_NOT_FOUND. */
   explainCall(callId: string, options?: Asker): Promise<RecordedCallExplanation>;
-  /** Decides the calls of the newest recorded runs of the tenant again. Nothing is performed. */
+  /** Decides programs, calls and results of the newest recorded runs of the tenant again. Nothing is performed. */
   simulate(options: { readonly runs: number }): Promise<PolicySimulation>;
 }
 
@@ -36,15 +36,24 @@ export interface RecordedCallExplanation {
 /** What a policy would have altered. */
 export interface PolicySimulation {
   readonly runs: number;
+  /** Programs whose run was decided about again, in the sandboxes of today. */
+  readonly programs: number;
   /** Calls that were decided again. */
   readonly calls: number;
-  /** Calls that could not be: their arguments are erased, or their tool is gone. */
+  /** Results that were decided about again. */
+  readonly results: number;
+  /** What could not be: erased or not kept, its tool or sandbox is gone, or its arguments do not fit the tool any more. */
   readonly leftOut: number;
-  readonly changes: readonly {
-    readonly callId: string;
-    readonly tool: string;
-    readonly user: string;
-    readonly before: { readonly decision: PolicyDecision["kind"]; readonly ruleId: string };
-    readonly after: PolicyDecision;
-  }[];
+  readonly changes: readonly SimulatedChange[];
 }
+
+/** A recorded program, call or result that would be decided otherwise. */
+export type SimulatedChange = (
+  | { readonly about: "program"; readonly runId: string; readonly language: ProgramLanguage }
+  | { readonly about: "call" | "result"; readonly callId: string; readonly tool: string }
+) & {
+  readonly user: string;
+  /** Of a program that was let through, no rule is on record. */
+  readonly before: { readonly decision: PolicyDecision["kind"]; readonly ruleId?: string };
+  readonly after: PolicyDecision;
+};

@@ -2,7 +2,7 @@ import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
 import type { CallError } from "./call-error.ts";
-import type { AnswerSigner, ApprovalQuestion } from "./approval.ts";
+import type { AnswerSigner, ApprovalQuestion, ApprovedVersion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
 import type { RunSignal } from "./durable.ts";
 import type { GateGrants, GrantView, GrantWithAnswer } from "./grant.ts";
@@ -186,6 +186,8 @@ export interface ShownApproval extends PendingApproval {
   readonly result?: unknown;
   /** The text of the program under review, in full. */
   readonly program?: string;
+  /** Of a program under review. Absent: no version of it was approved among the last 200 runs of the tenant. */
+  readonly previous?: ApprovedVersion;
   /** Where the parts of `args` were seen before in the run, found by content. */
   readonly origins?: readonly ArgumentOrigins[];
   /** False: the record was changed since the question was asked; do not answer it. */

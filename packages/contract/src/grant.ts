@@ -34,6 +34,8 @@ export interface GrantScope {
   readonly agent?: string;
   /** Definition digests of the tools it was given for, by qualified name. Absent: also a later definition. */
   readonly definitions?: Readonly<Record<string, Digest>>;
+  /** Rules of the policy whose questions it stands in for, by id, with a digest of what they say: one that changes, or comes after it, asks. Absent: any. */
+  readonly rules?: Readonly<Record<string, Digest>>;
   /** From 1 to 10,000. */
   readonly maxUses: number;
   /** Milliseconds since the epoch; at most a year ahead when it is given. */
@@ -88,9 +90,9 @@ export interface JournalGrants {
 }
 
 /** What a person says when they give a grant. */
-export interface GivenGrant extends Omit<GrantScope, "definitions" | "args"> {
+export interface GivenGrant extends Omit<GrantScope, "definitions" | "rules" | "args"> {
   readonly args: Readonly<Record<string, GrantTest | string | number | boolean | null>>;
-  /** Covers definitions that come after it, and tools that come to match it. Default: those of now only. */
+  /** Covers definitions and rules that come after it, and tools that come to match it. Default: those of now only. */
   readonly anyVersion?: boolean;
   /** Who gives it. With a `signer` it is the signer's name. */
   readonly by?: string;
@@ -109,8 +111,8 @@ export interface GrantWithAnswer {
 
 /** A grant as people see it. */
 export interface GrantView extends KeptGrant {
-  /** `not_valid`: its signature does not hold, so it covers nothing. */
-  readonly state: "open" | "spent" | "expired" | "revoked" | "not_valid";
+  /** `not_valid`: its signature does not hold, so it covers nothing. `outdated`: no rule that it stands in for is as it was. */
+  readonly state: "open" | "spent" | "expired" | "revoked" | "outdated" | "not_valid";
 }
 
 /** Standing grants: what people allow ahead of the question (docs/guide/approvals.md). Must not be reachable from a model or a guest. */

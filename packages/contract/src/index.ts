@@ -21,7 +21,7 @@ export type {
 } from "./audit.ts";
 export type { ExplanationPart, RunExplanation } from "./explanation.ts";
 export type { GateAudit } from "./gate-audit.ts";
-export type { GatePolicy, PolicySimulation, RecordedCallExplanation } from "./gate-policy.ts";
+export type { GatePolicy, PolicySimulation, RecordedCallExplanation, SimulatedChange } from "./gate-policy.ts";
 export type { Clock } from "./clock.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
@@ -155,7 +155,7 @@ export type { Tracing } from "./tracing.ts";
 export type { GatePlans, Plan, PlanAnswer, PlanApproval, PlanItem, PlanItemEnd, PlanProgress } from "./plan.ts";
 export type { SimulatedBy } from "./simulation.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
-export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey } from "./approval.ts";
+export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey, ApprovedVersion } from "./approval.ts";
 export { detectorNames } from "./redactor.ts";
 export type { DetectorName, DetectorSwitches, Redactor, SensitiveMark } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";

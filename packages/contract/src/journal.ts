@@ -113,7 +113,7 @@ export interface RunRecord extends RunStart {
 /** One thing that happened in a run. Append-only; `seq` is the call's issue order. */
 export type JournalEntry =
   /** `interfaces` are those of the tools the program can reach, by qualified name; `modulesDigest` is the guest's. */
-  | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number; /** What a person said of the program, where a rule asked. */ readonly review?: { readonly approvalId: string; readonly ruleIds: readonly string[]; readonly approved: boolean; readonly by: string; readonly reason?: string } }
+  | { readonly kind: "checked"; readonly atMs: number; readonly ok: boolean; readonly code?: string; readonly lineOffset?: number; readonly shiftedLines?: readonly { readonly line: number; readonly columns: number }[]; readonly form?: ProgramForm; readonly diagnostics: readonly Diagnostic[]; readonly repairs: readonly Repair[]; readonly reach?: Reach; readonly interfaces?: Readonly<Record<string, Digest>>; readonly modulesDigest?: string; readonly durationMs: number; /** What a person said of the program, where a rule asked. */ readonly review?: { readonly approvalId: string; readonly ruleIds: readonly string[]; readonly approved: boolean; readonly by: string; readonly reason?: string }; /** Of a policy that is tried out, where it would have decided otherwise about the run. */ readonly next?: NextDecision }
   /** Intent. For a write it is on disk before the effect (DESIGN D15). */
   | { readonly kind: "call-issued"; readonly atMs: number; readonly seq: number; readonly callId: string; readonly tool: string; readonly definitionDigest: Digest | undefined; readonly effect: Effect; readonly args: RecordedValue; /** Of a call that may write; a read is not told apart by one. */ readonly idempotencyKey?: string; readonly occurrence?: number; /** The call whose effect this one undoes. */ readonly compensates?: number }
   /** The run is pinned to a plan that `by` approved. Written before its program is checked. */
@@ -127,7 +127,7 @@ export type JournalEntry =
   /** A person approved the call with other arguments. Those of `call-issued` are the program's, for replay; these are performed. */
   | { readonly kind: "call-edited"; readonly atMs: number; readonly seq: number; readonly approvalId: string; readonly by: string; readonly args: RecordedValue }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** The standing grant that let it through, without a question; `answeredBy` gave it. */ readonly grantId?: string; /** The item of the plan that the run is pinned to. */ readonly planItem?: string; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[]; /** Of a policy that is tried out, where it would have decided otherwise. */ readonly next?: NextDecision }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** It was rehearsed, not made: the answer is a placeholder, and nothing was changed. */ readonly simulated?: SimulatedBy; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string } }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** It was rehearsed, not made: the answer is a placeholder, and nothing was changed. */ readonly simulated?: SimulatedBy; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string }; /** Where another policy would have had a say in that: the one that is not enforced, or the next. */ readonly resultDecided?: { readonly unobserved?: NextDecision; readonly next?: NextDecision } }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */
@@ -180,6 +180,9 @@ export type EndedClaim = { readonly kind: "claimed"; readonly lease: RunLease; r
 export interface RunFilter {
   readonly tenant: string;
   readonly status?: RunStatus;
+  readonly kind?: RunKind;
+  /** Only those that this agent acted in. */
+  readonly agent?: string;
   /** Newest first, at most this many. Default 50. */
   readonly limit?: number;
   /** Only runs that started before this. */
@@ -282,7 +285,10 @@ export interface Journal {
    * no count goes above its limit by what is reserved. It is spent from then on: a call that is never settled counts.
    */
   reserveBudgets(lease: RunLease, claim: BudgetClaim): Promise<BudgetAnswer>;
-  /** Puts what a call used up in the place of what was reserved for it, once; again, or where nothing was, it does nothing. */
+  /**
+   * Puts what a call used up in the place of what was reserved for it, once; again, or where nothing was, it does nothing.
+   * Need not be waited for: what is reserved through this journal afterwards, or read, finds it settled.
+   */
   settleBudgets(lease: RunLease, settlement: BudgetSettlement): Promise<void>;
   /** The counts of a tenant, each budget's newest window first. Counts of a run go with it; windows over a month old with `prune`. */
   readBudgets(tenant: string): Promise<readonly BudgetCount[]>;

@@ -17,6 +17,8 @@ export interface RunLimits {
   readonly calls: number;
   /** Tool calls under way at once; more wait in a queue. */
   readonly concurrentCalls: number;
+  /** Calls of one tool that fail in a row with the same code: with this one the run ends. */
+  readonly likeFailures: number;
   /** Encoded arguments of one call. */
   readonly argumentBytes: number;
   /** Encoded result of one call as it enters the guest. */
@@ -37,6 +39,7 @@ export const defaultLimits: RunLimits = {
   sourceBytes: 256 * 1024,
   calls: 2_000,
   concurrentCalls: 20,
+  likeFailures: 200,
   argumentBytes: 4 * 1024 * 1024,
   callResultBytes: 64 * 1024 * 1024,
   consoleBytes: 64 * 1024,

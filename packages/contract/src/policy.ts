@@ -1,7 +1,7 @@
 import type { Lane } from "./checker.ts";
 import type { Principal } from "./principal.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
-import type { Label, ToolSpec } from "./tool-spec.ts";
+import type { Effect, Label, ToolSpec } from "./tool-spec.ts";
 
 /** What a decision may depend on. One frozen snapshot of the arguments, the same that is performed and journalled. */
 export interface PolicyFacts {
@@ -38,8 +38,16 @@ export interface RunSurroundings {
   readonly packages: readonly string[];
 }
 
+/** What is known of a program, and of who wrote it, once it was checked. */
+export interface ProgramFacts {
+  /** What the tools may do that it can call; where it chooses them while it runs: those its caller may call. */
+  readonly reach: readonly Effect[];
+  /** True where an agent acts that has completed no program in this tenant yet. Known to policies that say `looksAtAgents` only. */
+  readonly newAgent: boolean;
+}
+
 /** What a decision about the run of a program may depend on. */
-export interface RunPolicyFacts extends RunSurroundings {
+export interface RunPolicyFacts extends RunSurroundings, ProgramFacts {
   readonly principal: Principal;
   readonly language: ProgramLanguage;
   readonly lane: Lane;
@@ -72,6 +80,8 @@ export type PolicyDecision = { readonly next?: NextDecision } & (
 export interface Policy {
   /** Changes whenever an answer could change. */
   readonly version: string;
+  /** True where a decision about runs depends on `newAgent`: only then it is looked up, in the journal. Default false. */
+  readonly looksAtAgents?: boolean;
   decide(facts: PolicyFacts): PolicyDecision;
   decideRun(facts: RunPolicyFacts): PolicyDecision;
   /** Whether the program may have what a tool answered. The call has taken place, whatever is decided. */

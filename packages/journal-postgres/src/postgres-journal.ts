@@ -218,10 +218,26 @@ function undoing({ reads, undoClaims, held }: Parts, guard: Guard): Pick<Journal
 
 /** What budgets hold. */
 function holding({ seams, writes }: Parts, guard: Guard): Pick<Journal, "reserveBudgets" | "settleBudgets" | "readBudgets"> {
+  const settling = new Set<Promise<unknown>>();
+  const settled = async (): Promise<void> => void (await Promise.allSettled(settling));
+
+  function settle(...[lease, settlement]: Parameters<Journal["settleBudgets"]>): Promise<void> {
+    const done = guard(`Cannot settle the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => settleBudgets(seams, lease, settlement)));
+    const held = done.catch(() => undefined).finally(() => settling.delete(held));
+    settling.add(held);
+    return done;
+  }
+
   return {
-    reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => reserveBudgets(seams, lease, claim))),
-    settleBudgets: (lease, settlement) => guard(`Cannot settle the budgets of run ${lease.runId}`, () => writes.after(lease.runId, () => settleBudgets(seams, lease, settlement))),
-    readBudgets: (tenant) => guard("Cannot read the journal", () => readBudgets(seams, tenant)),
+    settleBudgets: settle,
+    reserveBudgets: (lease, claim) => guard(`Cannot take from the budgets of run ${lease.runId}`, async () => {
+      await settled();
+      return await writes.after(lease.runId, () => reserveBudgets(seams, lease, claim));
+    }),
+    readBudgets: (tenant) => guard("Cannot read the journal", async () => {
+      await settled();
+      return await readBudgets(seams, tenant);
+    }),
   };
 }
 

@@ -19,11 +19,11 @@ const runColumns = `
 
 /** A run whose owner died reads as crashed. What is open is listed along an index of its own, so its status stands here as text. */
 function hasStatus(status: RunFilter["status"], dead: readonly string[]): { readonly text: string; readonly values: readonly SqlValue[] } {
-  const isLost = "coalesce(r.owner = any ($5::text[]), false)";
+  const isLost = "coalesce(r.owner = any ($7::text[]), false)";
   if (status === undefined) return { text: "true", values: [] };
   if (status === "suspended") return { text: "r.status = 'suspended'", values: [] };
   if (status === "running") return { text: `r.status = 'running' and not ${isLost}`, values: [dead] };
-  return { text: `(r.status = $6 or ($6 = 'crashed' and r.status = 'running' and ${isLost}))`, values: [dead, status] };
+  return { text: `(r.status = $8 or ($8 = 'crashed' and r.status = 'running' and ${isLost}))`, values: [dead, status] };
 }
 
 export function createRunReads({ database, masterKey, owners }: Pick<ReadSeams, "database" | "masterKey" | "owners">): RunReads {
@@ -44,10 +44,10 @@ export function createRunReads({ database, masterKey, owners }: Pick<ReadSeams, 
       const row = (await database.read(`select ${runColumns} where r.tenant = $1 and r.run_id = $2`, [tenant, runId]))[0];
       return row === undefined ? undefined : toRecord(row, await owners.dead());
     },
-    async listRuns({ tenant, status, limit, beforeMs, activeSinceMs }) {
+    async listRuns({ tenant, status, kind, agent, limit, beforeMs, activeSinceMs }) {
       const dead = await owners.dead();
       const { text, values } = hasStatus(status, dead);
-      const rows = await database.read(`select ${runColumns} where r.tenant = $1 and r.started_at_ms < $2 and (r.ended_at_ms is null or r.ended_at_ms >= $4) and ${text} order by r.started_at_ms desc, r.ordinal desc limit $3`, [tenant, beforeMs ?? Number.MAX_SAFE_INTEGER, limit ?? 50, activeSinceMs ?? 0, ...values]);
+      const rows = await database.read(`select ${runColumns} where r.tenant = $1 and r.started_at_ms < $2 and (r.ended_at_ms is null or r.ended_at_ms >= $4) and ($5::text is null or r.agent = $5) and ($6::text is null or r.kind = $6) and ${text} order by r.started_at_ms desc, r.ordinal desc limit $3`, [tenant, beforeMs ?? Number.MAX_SAFE_INTEGER, limit ?? 50, activeSinceMs ?? 0, agent ?? null, kind ?? null, ...values]);
       return rows.map((row) => toRecord(row, dead));
     },
   };

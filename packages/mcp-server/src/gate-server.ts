@@ -10,6 +10,7 @@ import { askClient, askerOf, canAskClient, hearClient } from "./client-questions
 import type { AskedState } from "./client-questions.ts";
 import { clientProfile } from "./client-profile.ts";
 import type { PassThroughAsker, PassThroughRouter } from "./pass-through.ts";
+import { conversationOf } from "./conversation.ts";
 import { startProgress } from "./progress.ts";
 import type { SurfaceText } from "./surface-text.ts";
 import { isGateTool, toolDefinitions, toolInputs } from "./tool-definitions.ts";
@@ -22,7 +23,7 @@ export interface GateServerOptions {
   readonly name: string;
   readonly version: string;
   readonly principal: Principal;
-  /** Names the context that answers go into: that of one client. */
+  /** Names the context that answers go into: that of one client, unless it names one of its own. */
   readonly conversation: string;
   readonly progressEveryMs: number;
   readonly surface: (principal: Principal) => SurfaceText;
@@ -57,7 +58,7 @@ export function createGateServer(options: GateServerOptions): Server {
     // Who set the server up knows better than the client who acts.
     return { ...(agent === undefined ? {} : { agent }), ...options.principal };
   };
-  const askerFor = (context: ServerContext): PassThroughAsker => ({ principal: principalOf(context), conversation: options.conversation, signal: context.mcpReq.signal });
+  const askerFor = (context: ServerContext): PassThroughAsker => ({ principal: principalOf(context), conversation: conversationOf(options.conversation, context), signal: context.mcpReq.signal });
 
   server.setRequestHandler("tools/list", (_request, context) => ({
     tools: toolDefinitions({ descriptions: options.surface(principalOf(context)).descriptions, structured: clientProfile(server, context).form === "both" }),
@@ -72,7 +73,7 @@ export function createGateServer(options: GateServerOptions): Server {
   async function serve(name: GateToolName, { args, context, principal }: { readonly args: unknown; readonly context: ServerContext; readonly principal: Principal }): Promise<CallToolResult | InputRequiredResult> {
     const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
     try {
-      const gateRequest: GateRequest = { gate, principal, conversation: options.conversation, canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal: context.mcpReq.signal };
+      const gateRequest: GateRequest = { gate, principal, conversation: conversationOf(options.conversation, context), canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal: context.mcpReq.signal };
       const asked = context.mcpReq.requestState<AskedState>();
       const answer = asked === undefined ? await answerCall(name, args, gateRequest) : await goOn(asked, { name, context, request: gateRequest });
       if (answer.asks !== undefined) return await askClient({ gate, principal, codec: options.codec }, { ...answer.asks, tool: name }, context);

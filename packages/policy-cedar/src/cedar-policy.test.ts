@@ -189,7 +189,7 @@ describe("files of Cedar", () => {
 });
 
 describe("the run of a program", () => {
-  const run = (given: Partial<RunPolicyFacts> = {}): RunPolicyFacts => ({ principal: localPrincipal, language: "python", lane: "execute", runId: "r", atMs: 0, launcher: "bubblewrap", mounts: [], network: [], packages: [], ...given });
+  const run = (given: Partial<RunPolicyFacts> = {}): RunPolicyFacts => ({ principal: localPrincipal, language: "python", lane: "execute", runId: "r", atMs: 0, launcher: "bubblewrap", mounts: [], network: [], packages: [], reach: [], newAgent: false, ...given });
 
   test("may start unless a rule about runs says otherwise", () => {
     const policy = createCedarPolicy({
@@ -204,6 +204,22 @@ describe("the run of a program", () => {
     expect(policy.decideRun(run({ packages: ["numpy", "pickle"] })).kind).toBe("deny");
     expect(policy.decideRun(run({ launcher: "local-unsafe" }))).toMatchObject({ kind: "deny", help: "Use bubblewrap" });
     expect(policy.decideRun(run({ language: "node", lane: "query" })).kind).toBe("deny");
+  });
+
+  test("may depend on what the program can do with its tools, and on whether its agent is new", () => {
+    const policy = createCedarPolicy({ rules: [{ id: "destroys", ask: { run: "*", reach: "destructive" } }, { id: "new", ask: { run: "*", newAgent: true } }, { id: "old", deny: { run: "shell", newAgent: false, reach: ["write", "destructive"] } }] });
+    expect(policy.decideRun(run({ reach: ["read", "write"] })).kind).toBe("allow");
+    expect(policy.decideRun(run({ reach: ["destructive", "read"] }))).toMatchObject({ kind: "ask", ruleId: "destroys" });
+    expect(policy.decideRun(run({ newAgent: true }))).toMatchObject({ kind: "ask", ruleId: "new" });
+    expect(policy.decideRun(run({ language: "shell", reach: ["write"] }))).toMatchObject({ kind: "deny", ruleId: "old" });
+    expect(policy.decideRun(run({ language: "shell", reach: ["write"], newAgent: true }))).toMatchObject({ kind: "ask", ruleId: "new" });
+  });
+
+  test("looks at what agents did only where a rule does, for that is looked up in the journal", () => {
+    const looks = (policy: Policy): boolean | undefined => policy.looksAtAgents;
+    expect(looks(createCedarPolicy({ rules: [{ ask: { run: "*", reach: "write" } }, { allow: "a.*" }] }))).toBe(false);
+    expect(looks(createCedarPolicy({ rules: [{ ask: { run: "*" }, unless: { newAgent: false } }] }))).toBe(true);
+    expect(looks(ofText('permit (principal, action == Action::"run", resource) when { !context.newAgent };'))).toBe(true);
   });
 
   test("is what a Cedar file can be about, too", () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CallgateError } from "@callgate/contract";
-import type { Lane, Policy, PolicyDecision, PolicyFacts, PolicyFinding, PolicyMode, Principal, ResultPolicyFacts, RunPolicyFacts, ToolSpec } from "@callgate/contract";
+import type { Lane, Policy, PolicyDecision, PolicyFacts, PolicyFinding, PolicyMode, PolicyRuleView, Principal, ResultPolicyFacts, RunPolicyFacts, ToolSpec } from "@callgate/contract";
 import { defaultResultDecision, outflowRule } from "@callgate/runtime/broker";
 import { digestOf } from "@callgate/runtime/journal-parts";
 import { createCedarEngine } from "./cedar/engine.ts";
@@ -39,7 +39,7 @@ export interface CedarPolicyOptions {
 }
 
 /** Changes with the meaning of rules, so that a version names rules and meaning both. */
-const semantics = 3;
+const semantics = 4;
 
 /**
  * A policy of rules and Cedar files, evaluated by Cedar.
@@ -64,9 +64,11 @@ export function createCedarPolicy({ rules = [], files = [], mode = "enforce", un
     visible: (principal, tool, spec) => isVisible(state, { principal, tool, spec }),
     slice: (principal, tool, spec) => state.slices.ofTool(principal, tool, spec),
   };
+  let views: readonly PolicyRuleView[] | undefined;
   const observed = (decision: PolicyDecision): PolicyDecision => (mode === "enforce" || decision.kind === "allow" ? decision : { kind: "allow", ruleId: decision.ruleId, unobserved: decision });
   return {
     version,
+    looksAtAgents: entries.some(({ uses }) => uses.agents),
     decide: (facts) => observed(decide(state, facts).decision),
     decideRun: (facts) => observed(decideRun(state, facts)),
     decideResult: (facts) => observed(decideResult(state, facts)),
@@ -74,7 +76,8 @@ export function createCedarPolicy({ rules = [], files = [], mode = "enforce", un
     mayReach: (principal, namespace) => mode === "observe" || state.slices.reachesNamespace(principal, namespace),
     inspection: {
       mode,
-      rules: () => entries.map(ruleView),
+      // Written out once: formatting a thousand policies takes its time.
+      rules: () => (views ??= entries.map(ruleView)),
       findings: (tools) => [...warnings, ...findingsOf(own, tools)],
       explain: (facts) => explainCall(decider, facts),
     },

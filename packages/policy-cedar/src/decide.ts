@@ -42,11 +42,11 @@ export function resultQuestion(slice: PolicySlice, facts: ResultPolicyFacts): Qu
   return { slice, action: "result", context: { ...context, result: recordsAt(facts.result, slice.results) }, subject: `handing on what ${facts.tool} answered`, otherwise: defaultResultDecision };
 }
 
-export function runQuestion(slice: PolicySlice, { language, lane, launcher, mounts, network, packages, atMs }: RunPolicyFacts): Question {
+export function runQuestion(slice: PolicySlice, { language, lane, launcher, mounts, network, packages, reach, newAgent, atMs }: RunPolicyFacts): Question {
   return {
     slice,
     action: "run",
-    context: { lane, now: instant(atMs), launcher, mounts: [...mounts], network: [...network], packages: [...packages] },
+    context: { lane, now: instant(atMs), launcher, mounts: [...mounts], network: [...network], packages: [...packages], reach: [...reach], newAgent },
     subject: `running ${language}`,
     otherwise: defaultRunDecision,
   };

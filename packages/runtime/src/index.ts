@@ -13,3 +13,6 @@ export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";
 export type { TokenCounter } from "./result/token-counter.ts";
 export { reachText } from "./run/program-reach.ts";
+export { approvedVersionText } from "./run/approved-version.ts";
+export { textDiff } from "./lib/text-diff.ts";
+export type { TextDiff } from "./lib/text-diff.ts";

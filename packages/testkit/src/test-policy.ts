@@ -12,6 +12,6 @@ export function testPolicy(verdictOf: (tool: string) => Verdict = () => "allow",
     decideResult: () => decisionOf("allow"),
     visible: () => true,
     mayReach: () => true,
-    inspection: { mode: "enforce", rules: () => [], findings: () => [], explain: ({ tool }) => ({ decision: decisionOf(verdictOf(tool)), visible: true, considered: [], help: [] }) },
+    inspection: { mode: "enforce", rules: () => [{ ruleId: "test", place: "test", verdict: "ask", cedar: "" }], findings: () => [], explain: ({ tool }) => ({ decision: decisionOf(verdictOf(tool)), visible: true, considered: [], help: [] }) },
   };
 }

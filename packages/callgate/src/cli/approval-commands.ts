@@ -53,7 +53,7 @@ function withGrant(command: Command): Command {
     .option("--grant <uses>", "let so many more such calls of the same caller through without asking", wholeNumber)
     .option("--grant-days <days>", "for so long (default: 1)", wholeNumber)
     .option("--grant-args <json>", "which arguments, as grants add takes them (default: the same)")
-    .option("--grant-any-version", "also when the tool's definition has changed");
+    .option("--grant-any-version", "also when the tool's definition, or the rule that asked, has changed");
 }
 
 /** `grants`: what people allow ahead of the question. */
@@ -69,7 +69,7 @@ export function addGrantCommands(program: Command, act: Act): void {
     .requiredOption("--for <user>", "whose calls; * for every user")
     .option("--agent <agent>", "who acts for the user; * for whoever (default: nobody)")
     .option("--days <days>", "for so long (default: 1)", wholeNumber)
-    .option("--any-version", "also when the definition of a tool changes, or another comes to match")
+    .option("--any-version", "also when the definition of a tool or a rule that asks changes, or another comes to match")
     .description("allow calls ahead of the question; asks for the passphrase of an approver where one is set")
     .action((tool: string, args: string | undefined, options: { readonly uses: number; readonly for: string }) => act(async (context) => (await load()).addGrantCommand(tool, { ...options, ...(args === undefined ? {} : { args }) }, context)));
   grants.command("revoke").argument("<grant>", "its id, as grants ls shows it").description("it lets nothing more through").action((grant: string) => act(async (context) => (await load()).revokeGrantCommand(grant, context)));

@@ -9,7 +9,7 @@ const principal = z.strictObject({ tenant: z.string(), user: z.string(), agent: 
 const common = { name: z.string().optional(), principal: principal.optional(), lane: z.enum(["query", "execute"]).optional(), rule: z.string().optional().describe("The rule that must have decided") };
 
 const callCase = z.strictObject({ ...common, tool: z.string().min(1), args: z.unknown().optional(), result: z.unknown().optional().describe("What the tool answered: the case is about whether the program may have it"), at: z.iso.datetime().optional(), callsBefore: z.int().min(0).optional(), taint: z.array(z.string()).optional(), expect: z.enum(["allow", "ask", "deny", "hidden"]) });
-const runCase = z.strictObject({ ...common, run: z.string().min(1), launcher: z.string().optional(), mounts: z.array(z.string()).optional(), network: z.array(z.string()).optional(), packages: z.array(z.string()).optional(), expect: z.enum(["allow", "ask", "deny"]) });
+const runCase = z.strictObject({ ...common, run: z.string().min(1), launcher: z.string().optional(), mounts: z.array(z.string()).optional(), network: z.array(z.string()).optional(), packages: z.array(z.string()).optional(), reach: z.array(z.enum(["read", "write", "destructive"])).optional(), newAgent: z.boolean().optional(), expect: z.enum(["allow", "ask", "deny"]) });
 const fixtures = z.strictObject({ cases: z.array(z.union([callCase, runCase])).min(1) });
 
 export type PolicyFixture = z.infer<typeof callCase> | z.infer<typeof runCase>;
@@ -69,8 +69,8 @@ function decideCall(policy: GatePolicy, { tool, args = {}, result, principal: gi
   return { decision: explained.decision.ruleId, found: explained.visible ? explained.decision.kind : "hidden" };
 }
 
-function decideRun(policy: GatePolicy, { run, principal: given, lane, launcher, mounts, network, packages }: z.infer<typeof runCase>): Found {
-  const surroundings = { ...(launcher === undefined ? {} : { launcher }), ...(mounts === undefined ? {} : { mounts }), ...(network === undefined ? {} : { network }), ...(packages === undefined ? {} : { packages }) };
+function decideRun(policy: GatePolicy, { run, principal: given, lane, launcher, mounts, network, packages, reach, newAgent }: z.infer<typeof runCase>): Found {
+  const surroundings = { ...(launcher === undefined ? {} : { launcher }), ...(mounts === undefined ? {} : { mounts }), ...(network === undefined ? {} : { network }), ...(packages === undefined ? {} : { packages }), ...(reach === undefined ? {} : { reach }), ...(newAgent === undefined ? {} : { newAgent }) };
   const { kind, ruleId } = policy.explainRun(run, { principal: completePrincipal(given ?? {}), ...(lane === undefined ? {} : { lane }), ...surroundings });
   return { decision: ruleId, found: kind };
 }

@@ -80,13 +80,13 @@ describe("callgate policy", { timeout: 300_000 }, () => {
     expect(callgate("policy", "explain", "bank.close_account", "{}")).toMatchObject({ status: 3, stdout: expect.stringMatching(/denied by closing.*\nthe tool does not exist for this caller.*\nwould help: An admin can close accounts\nwould help: with the role admin it would be asked about/) as string });
     const { runId } = JSON.parse(callgate("--json", "call", "bank.balance", '{"account":"A1"}').stdout) as { runId: string };
     expect(JSON.parse(callgate("--json", "policy", "explain", `${runId}.0`).stdout)).toMatchObject({ tool: "bank.balance", recorded: { decision: "allow", ruleId: "default:read" }, explanation: { decision: { kind: "allow" } } });
-    expect(callgate("policy", "simulate")).toMatchObject({ status: 0, stdout: "no change · 1 call of 1 run\n" });
+    expect(callgate("policy", "simulate")).toMatchObject({ status: 0, stdout: "no change · 0 programs, 1 call and 1 result of 1 run\n" });
     const config = withRules("closed.jsonc", (text) => text.replace('"rules": [', '"rules": [ { "id": "closed", "deny": "bank.balance" },'));
     const simulated = callgate("-c", config, "--json", "policy", "simulate");
     expect(simulated.status).toBe(1);
     expect(JSON.parse(simulated.stdout)).toMatchObject({ runs: 1, calls: 1, leftOut: 0, changes: [{ callId: `${runId}.0`, tool: "bank.balance", before: { decision: "allow", ruleId: "default:read" }, after: { kind: "deny", ruleId: "closed" } }] });
     callgate("runs", "erase", runId);
-    expect(callgate("policy", "simulate").stdout).toBe("no change · 0 calls of 1 run · 1 call left out: erased, or the tool is gone\n");
+    expect(callgate("policy", "simulate").stdout).toBe("no change · 0 programs, 0 calls and 0 results of 1 run · 2 left out: erased or not kept, or the tool is gone or has changed\n");
     expect(callgate("policy", "explain", "run_none.0")).toMatchObject({ status: 1, stderr: expect.stringContaining("RUN_NOT_FOUND") as string });
   });
 

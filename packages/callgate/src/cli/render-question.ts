@@ -1,5 +1,5 @@
 import type { ApprovalQuestion, JsonValue, RunUnreadable, ShownApproval } from "@callgate/contract";
-import { reachText } from "@callgate/runtime";
+import { approvedVersionText, reachText } from "@callgate/runtime";
 import { originText } from "./origin-text.ts";
 import { visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
@@ -33,6 +33,7 @@ export function renderQuestion({ question, shown, unreadable = shown?.unreadable
     `  why asked  ${visible(reason)} (rule ${ruleId})${from === undefined ? "" : `; to be answered by ${visible(from)}`}`,
     ...readBefore(question),
     ...reached(question),
+    ...versionLines(question, shown),
     `  until      ${new Date(expiresAtMs).toISOString()}`,
     ...(shown?.description === undefined ? [] : [`  the tool   ${firstLine(shown.description)}`]),
     ...(shown?.isIntact === false ? [colors.red("  The record was changed since this was asked. Do not approve it.")] : []),
@@ -52,6 +53,13 @@ function readBefore({ taint = [] }: ApprovalQuestion): readonly string[] {
 function reached({ isReview, argsSummary }: ApprovalQuestion): readonly string[] {
   const text = isReview === true ? reachText(argsSummary) : undefined;
   return text === undefined ? [] : [`  can call   ${text}`];
+}
+
+/** What differs since a version of the program was approved. */
+function versionLines(question: ApprovalQuestion, shown: ShownApproval | undefined): readonly string[] {
+  if (question.isReview !== true) return [];
+  const diff = shown?.previous?.diff?.text ?? "";
+  return [`  before     ${approvedVersionText(question, shown?.previous)}`, ...(diff === "" ? [] : diff.trimEnd().split("\n").map((line) => `${bar}${visible(line)}`))];
 }
 
 /** Where values of the arguments were seen before. What the program says itself needs no line. */

@@ -17,6 +17,11 @@ const effect = z.enum(["read", "write", "destructive"]);
 /** A setting that is only named here. @param what does not belong into the file */
 const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
 
+/** As in the declaration of a tool. */
+const sidePointer = z.string().regex(/^\/(input|output)(\/|$)/, 'must be a JSON Pointer that starts with /input or /output, e.g. "/output/iban"');
+
+const detectorSwitches = z.strictObject({ secret: z.boolean(), email: z.boolean(), phone: z.boolean(), card: z.boolean(), iban: z.boolean() }).partial();
+
 const mcpServer = z
   .strictObject({
     command: z.string().min(1).optional().describe("Program to start; the server speaks MCP over its standard input and output"),
@@ -31,6 +36,8 @@ const mcpServer = z
     trustAnnotations: z.boolean().optional().describe("Believe the server's own word on which of its tools only read. Default false: all its tools count as write"),
     effects: z.record(z.string(), effect).optional().describe("What a tool really does, by its name; wins over the server's own word"),
     labels: z.record(z.string(), z.array(z.string().min(1))).optional().describe('What comes with the answers of a tool, by its name; "*" for all of them: { "*": ["untrusted"], "send_mail": ["external"] }. See docs/guide/provenance.md'),
+    sensitive: z.record(z.string(), z.array(sidePointer)).optional().describe('Values that are hashes in every record, by tool and JSON Pointer; "*" for all tools: { "get_customer": ["/output/birthday"], "*": ["/input/pin"] }'),
+    detect: z.record(z.string(), z.record(sidePointer, detectorSwitches)).optional().describe('Detectors switched for a part of a tool\'s values: { "list_orders": { "/output/*/id": { "card": false } } }. See docs/guide/audit.md'),
     connectTimeoutMs: z.int().positive().optional(),
     timeoutMs: z.int().positive().optional().describe("Deadline of one call"),
     ...foreignKeys,
@@ -47,6 +54,7 @@ const limits = z.strictObject({
   sourceBytes: z.int().positive().optional(),
   calls: z.int().positive().optional(),
   concurrentCalls: z.int().positive().optional(),
+  likeFailures: z.int().positive().optional(),
   argumentBytes: z.int().positive().optional(),
   callResultBytes: z.int().positive().optional(),
   consoleBytes: z.int().positive().optional(),

@@ -57,6 +57,7 @@ function questionData(question: ApprovalQuestion, shown: ShownApproval | undefin
     expiresAt: new Date(expiresAtMs).toISOString(),
     ...(isShortened ? { summary: argsSummary, isShortened } : full),
     isIntact: shown?.isIntact,
+    previous: shown?.previous,
     text: renderQuestion({ question, ...(shown === undefined || isShortened ? {} : { shown }) }, { colors: picocolors.createColors(false) }),
   };
 }

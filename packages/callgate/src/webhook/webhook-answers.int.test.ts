@@ -97,7 +97,7 @@ test("a question is posted as a person is shown it, answered with a signature in
 }, 120_000);
 
 test("what is forged, changed, late, replayed, for another question or from who asked answers nothing, and the right one counts after all", async () => {
-  const { gate, ask, post, paid } = await world();
+  const { gate, ask, post, paid, answers } = await world();
   const [{ run, question }, other] = [await ask(4), await ask(9)];
   const yes = { token: question.answer.token, approved: true, by: "bea" };
   const minute = 60_000;
@@ -111,6 +111,10 @@ test("what is forged, changed, late, replayed, for another question or from who 
   expect((await gate.approvals.show(question.approvalId))?.state).toBe("open");
   expect(await post(yes, { id: "msg_once" })).toMatchObject({ status: 200 });
   expect(await post(yes, { id: "msg_once" })).toMatchObject({ status: 409, error: "This message was taken before" });
+  // An endpoint that was started anew remembers no message; the record does.
+  const [text, at] = [JSON.stringify(yes), new Date()];
+  const again = { "webhook-id": "msg_once", "webhook-timestamp": String(Math.floor(at.getTime() / 1000)), "webhook-signature": new Webhook(Buffer.from(answerSecret), { format: "raw" }).sign("msg_once", at, text) };
+  expect(await createAnswersPage(gate, answers, (fault) => expect.fail(String(fault))).answer(again, text)).toEqual({ status: 409, body: { error: "It was answered before: approved. That counts" } });
   expect(await post({ ...yes, approved: false })).toMatchObject({ status: 409, error: expect.stringContaining("approved") as string });
   expect(await gate.runs.resume(run.runId)).toMatchObject({ status: "completed" });
   expect(paid).toMatchObject([{ amount: 4 }]);

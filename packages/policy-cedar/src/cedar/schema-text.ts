@@ -36,7 +36,7 @@ action result appliesTo {
 action run appliesTo {
   principal: User,
   resource: Language,
-  context: { approved: Bool, lane: String, now: datetime, launcher: String, mounts: Set<String>, network: Set<String>, packages: Set<String> },
+  context: { approved: Bool, lane: String, now: datetime, launcher: String, mounts: Set<String>, network: Set<String>, packages: Set<String>, reach: Set<String>, newAgent: Bool },
 };
 `;
 }

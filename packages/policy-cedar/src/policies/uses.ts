@@ -11,6 +11,8 @@ export interface Uses {
   readonly approval: boolean;
   /** The call itself, beyond its lane: arguments, time, how many there were. */
   readonly call: boolean;
+  /** What the agent did before, of the context of a run. */
+  readonly agents: boolean;
 }
 
 export function usesOf(policy: PolicyJson): Uses {
@@ -19,21 +21,23 @@ export function usesOf(policy: PolicyJson): Uses {
   const claims = new Set<string>();
   let approval = false;
   let call = false;
+  let agents = false;
   eachNode(policy, ({ operator, operands }) => {
     const path = operator === "." ? pathOf({ ".": operands }) : operator === "has" ? hasPath(operands) : undefined;
     if (path === undefined) {
       // The context as a whole, such as `context == other`: nothing is known of what of it matters.
-      if (operator !== "Var" && namesContext(operands)) call = true;
+      if (operator !== "Var" && namesContext(operands)) call = agents = true;
       return;
     }
     const [root, attr, key] = path;
     if (root === "context" && attr === "args" && key !== undefined) args.add(key);
     if (root === "context" && attr === "result" && key !== undefined) results.add(key);
     if (root === "principal" && attr === "claims" && key !== undefined) claims.add(key);
+    if (root === "context" && attr === "newAgent") agents = true;
     if (root === "context" && attr === "approved") approval = true;
     else if (root === "context" && attr !== undefined && attr !== "lane") call = true;
   });
-  return { args: [...args], results: [...results], claims: [...claims], approval, call };
+  return { args: [...args], results: [...results], claims: [...claims], approval, call, agents };
 }
 
 function hasPath(operands: unknown): readonly string[] | undefined {

@@ -53,13 +53,15 @@ function inNamespace(pattern: string): Expr {
   return pattern.includes("*") ? globTest(attribute(resource, "namespace"), pattern) : isInAny(resource, "Namespace", [pattern]);
 }
 
-function runTests({ run, launcher, network, mount, package: packages }: RuleMatch): readonly Expr[] {
+function runTests({ run, launcher, network, mount, package: packages, reach, newAgent }: RuleMatch): readonly Expr[] {
   const languages = run === undefined ? [] : listOf(run).filter((language) => language !== "*");
-  const sets = [["network", network], ["mounts", mount], ["packages", packages]] as const;
+  const sets = [["network", network], ["mounts", mount], ["packages", packages], ["reach", reach]] as const;
+  const isNew = attribute(context, "newAgent");
   return [
     ...(languages.length === 0 ? [] : [isInAny(resource, "Language", languages)]),
     ...(launcher === undefined ? [] : [any(listOf(launcher).map((name) => equals(attribute(context, "launcher"), value(name))))]),
     ...sets.flatMap(([attr, wanted]) => (wanted === undefined ? [] : [setTest(attribute(context, attr), wanted)])),
+    ...(newAgent === undefined ? [] : [newAgent ? isNew : not(isNew)]),
   ];
 }
 

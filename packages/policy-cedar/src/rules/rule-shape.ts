@@ -47,6 +47,8 @@ const matchShape = z
     network: z.union([z.boolean(), oneOrMore(text)]),
     mount: z.union([z.boolean(), oneOrMore(text)]),
     package: z.union([z.boolean(), oneOrMore(text)]),
+    reach: oneOrMore(z.enum(["read", "write", "destructive"])),
+    newAgent: z.boolean(),
   })
   .partial();
 
@@ -73,4 +75,4 @@ export const resultKeys: readonly (keyof RuleMatch)[] = ["result"];
 
 /** Keys that are about tools and their calls, and those about the run of a program. */
 export const callKeys: readonly (keyof RuleMatch)[] = ["tool", "namespace", "effect", "tag", "permission", "label", "taint", "args", "result"];
-export const runKeys: readonly (keyof RuleMatch)[] = ["run", "launcher", "network", "mount", "package"];
+export const runKeys: readonly (keyof RuleMatch)[] = ["run", "launcher", "network", "mount", "package", "reach", "newAgent"];

@@ -7,7 +7,7 @@ import type { GrantedCall } from "./grant-scope.ts";
 import { assertGrant, readGrantTests } from "./read-grant.ts";
 
 const definition = digestOf("v1");
-const call = (tool: string, args: unknown, more: Partial<GrantedCall> = {}): GrantedCall => ({ principal: localPrincipal, tool, definitionDigest: definition, argsDigest: digestOfWire(encodeValue(args)), args, ...more });
+const call = (tool: string, args: unknown, more: Partial<GrantedCall> = {}): GrantedCall => ({ principal: localPrincipal, tool, definitionDigest: definition, argsDigest: digestOfWire(encodeValue(args)), args, rule: { ruleId: "pay", digest: digestOf("asks") }, ...more });
 const scope = (tool: string, args: GivenGrant["args"], more: Partial<GrantScope> = {}): GrantScope => ({ tool, args: readGrantTests(args), user: localPrincipal.user, maxUses: 3, expiresAtMs: 1, definitions: { [tool]: definition }, ...more });
 
 describe("br-019: a grant means the whole operation, never a part of it", () => {
@@ -97,4 +97,11 @@ test.each<[unknown, RegExp]>([
   [{ "/a": { glob: 3 } }, /is a text/],
 ])("tests that are none are refused: %j", (tests, message) => {
   expect(() => readGrantTests(tests as GivenGrant["args"])).toThrow(message);
+});
+
+test("is for the questions of rules as they were: of one that has changed, or has come since, it covers none", () => {
+  const bound = scope("crm.ping", {}, { rules: { pay: digestOf("asks") } });
+  const asked = (ruleId: string, says: string): GrantedCall => call("crm.ping", {}, { rule: { ruleId, digest: digestOf(says) } });
+  expect([isCovered(bound, asked("pay", "asks")), isCovered(bound, asked("pay", "asks more")), isCovered(bound, asked("other", "asks")), isCovered(bound, asked("constructor", "asks"))]).toEqual([true, false, false, false]);
+  expect(isCovered(scope("crm.ping", {}), asked("other", "whatever"))).toBe(true);
 });

@@ -9,6 +9,8 @@ export interface GrantedCall {
   readonly tool: string;
   readonly definitionDigest: Digest;
   readonly argsDigest: Digest;
+  /** The rule that asks about it, and a digest of what it says. */
+  readonly rule: { readonly ruleId: string; readonly digest: Digest };
   /** As they will be performed. */
   readonly args: unknown;
 }
@@ -21,6 +23,8 @@ export function isCovered(scope: GrantScope, call: GrantedCall): boolean {
   const glob = qualifiedGlob(scope.tool);
   if (typeof glob === "string" || !globMatches(glob, call.tool)) return false;
   if (scope.definitions !== undefined && (!Object.hasOwn(scope.definitions, call.tool) || scope.definitions[call.tool] !== call.definitionDigest)) return false;
+  const { ruleId, digest } = call.rule;
+  if (scope.rules !== undefined && (!Object.hasOwn(scope.rules, ruleId) || scope.rules[ruleId] !== digest)) return false;
   return isMeant(scope, call.principal) && areCovered(scope.args, call);
 }
 

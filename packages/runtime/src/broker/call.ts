@@ -226,6 +226,7 @@ export interface Ended {
   readonly simulated?: SimulatedBy;
   /** Where a policy had a say in whether the program gets the result. */
   readonly release?: Extract<JournalEntry, { kind: "call-ended" }>["release"];
+  readonly resultDecided?: Extract<JournalEntry, { kind: "call-ended" }>["resultDecided"];
 }
 
 /** What is known of a call however far it came. */

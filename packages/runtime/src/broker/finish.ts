@@ -21,7 +21,8 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
   const durationMs = Math.max(0, seams.clock.monotonic() - end.startedMs - state.personMs);
   const attempts = end.cached ? 0 : Math.max(end.attempts, state.attempts);
   const cost = costOf(scope, known.cost, attempts);
-  const settling = settleBudgets(scope, () => ({ calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 }));
+  // Not waited for: whoever reserves next finds what this one left.
+  settleBudgets(scope, () => ({ calls: attempts, bytes: attempts === 0 ? 0 : Buffer.byteLength(request.args.json) + Buffer.byteLength(end.wire?.json ?? ""), durationMs: attempts === 0 ? 0 : Math.ceil(durationMs), tokens: cost?.tokens ?? 0, microUsd: cost?.microUsd ?? 0 }));
   const priced = cost === undefined ? {} : { cost };
   const by = { ...(end.answeredBy === undefined ? {} : { answeredBy: end.answeredBy }), ...(end.simulated === undefined ? {} : { simulated: end.simulated }) };
   const told = { outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs, ...(outcome.kind === "ok" ? {} : { error: withoutValues(outcome.error, argumentTexts(scope, known)) }), ...priced };
@@ -34,14 +35,13 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     cached: end.cached,
     ...by,
     ...(end.release === undefined ? {} : { release: end.release }),
+    ...(end.resultDecided === undefined ? {} : { resultDecided: end.resultDecided }),
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),
     artifacts: outcome.kind === "ok" ? outcome.artifacts : [],
   });
   const marking = mark(scope, known, end);
   const recorded = handOver(scope, known, isKept(scope, known, end.wire) ? end.wire : undefined) ? undefined : flush(scope, known);
   if (known.effect !== "read") await recorded;
-  // Whoever calls next finds what this one left of a budget.
-  if (settling !== undefined) await settling;
   const unmarked = marking === undefined ? undefined : await marking;
   seams.emit({ kind: "call-ended", atMs: seams.clock.now(), runId: request.runId, principal: request.principal, callId: request.callId, tool: known.tool, ...told, ...(end.cached ? { cached: true } : {}), ...by });
   return { kind: "performed", outcome, durationMs, effect: known.effect, argsDigest: known.argsDigest, sensitiveValues: sensitiveOf(scope, known, end), ...priced, ...(end.simulated === undefined ? {} : { simulated: end.simulated }), ...(end.wire === undefined ? {} : { wire: end.wire }), ...toldLater(recorded, [end.notice, unmarked]) };

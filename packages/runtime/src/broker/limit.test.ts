@@ -66,8 +66,12 @@ describe("rate limits", () => {
     const tried = { times: 0 };
     const flaky = testTool("crm.flaky", { effect: "read", retry: { retries: 5, minDelayMs: 1 }, run: () => { tried.times += 1; throw new ToolError({ code: "BUSY", message: "busy", retryable: true }); } });
     const gate = limitedGate({ rateLimits: [{ id: "three", calls: 3, windowSeconds: 60 }] }, { tools: [flaky] });
-    const first = gate.call("crm.flaky");
-    await gate.clock.advance(10_000);
+    let isOver = false;
+    const first = gate.call("crm.flaky").finally(() => (isOver = true));
+    while (!isOver) {
+      await gate.clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     expect((await first).outcome).toMatchObject({ kind: "failed", error: { code: "BUSY", retryable: true } });
     expect(tried.times).toBe(3);
     expect((await gate.call("crm.flaky")).outcome).toMatchObject({ kind: "limit_exceeded" });

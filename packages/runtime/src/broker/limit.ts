@@ -70,12 +70,13 @@ export async function mayTryAgain(call: ReadyCall): Promise<boolean> {
   return false;
 }
 
-/** Puts what the call used up in the place of what was reserved. Where that cannot be written it stays spent as it was reserved. */
-export function settleBudgets(scope: CallScope, spent: () => Spent): Promise<void> | undefined {
+/** Begins to put what the call used up in the place of what was reserved. Where that cannot be written it stays spent as it was reserved. */
+export function settleBudgets(scope: CallScope, spent: () => Spent): void {
   const { seams, request, state } = scope;
   // Held since before: while its work went on outside, or a person was asked.
   const isHeld = request.past?.job !== undefined || request.past?.question !== undefined;
-  return seams.limits?.budgets === undefined || (state.reserved !== true && !isHeld) ? undefined : settle(scope, spent(), isHeld);
+  if (seams.limits?.budgets === undefined || (state.reserved !== true && !isHeld)) return;
+  settle(scope, spent(), isHeld).catch(() => undefined); // It never rejects.
 }
 
 async function settle(scope: CallScope, spent: Spent, earlier: boolean): Promise<void> {

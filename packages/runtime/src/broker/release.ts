@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { ApprovalQuestion, PolicyDecision, RecordedValue } from "@callgate/contract";
+import type { ApprovalQuestion, PolicyDecision, RecordedValue, WireValue } from "@callgate/contract";
 import type { Approvals, Operation, Verdict } from "../approval/approvals.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import { sentence } from "../lib/sentence.ts";
@@ -25,11 +25,24 @@ type Release = NonNullable<Ended["release"]>;
  * has it, and calls nothing again.
  */
 export async function release(call: ReadyCall, end: Ended, approvals: Approvals): Promise<Ended | ParkedCall> {
-  const { seams, request, record } = call;
+  const { request } = call;
   const { outcome, wire } = end;
   if (outcome.kind !== "ok" || wire === undefined || request.undo !== undefined) return end;
   const decision = decideResult(call, () => outcome.value);
-  if (decision.kind === "allow") return end;
+  const beside = decidedBeside(decision);
+  const released = decision.kind === "allow" ? end : await releaseUnless(call, { end, outcome, wire, decision }, approvals);
+  return beside === undefined || released.kind === "parked" ? released : { ...released, resultDecided: beside };
+}
+
+interface Questioned {
+  readonly end: Ended;
+  readonly outcome: Extract<Ended["outcome"], { kind: "ok" }>;
+  readonly wire: WireValue;
+  readonly decision: Exclude<PolicyDecision, { kind: "allow" }>;
+}
+
+async function releaseUnless(call: ReadyCall, { end, outcome, wire, decision }: Questioned, approvals: Approvals): Promise<Ended | ParkedCall> {
+  const { seams, request, record } = call;
   const held: HeldResult = { effectStatus: outcome.effectStatus, attempts: end.attempts, result: seams.redactor.record(outcome.value, wire, outputMarks(call.tool)), artifacts: outcome.artifacts };
   if (decision.kind === "deny") return withheld(call, held, { released: false, ruleId: decision.ruleId, by: "policy", reason: decision.reason });
   const operation = resultOperation(call, decision, held.result);
@@ -44,6 +57,14 @@ export async function release(call: ReadyCall, end: Ended, approvals: Approvals)
   if (unrecorded !== undefined) return withheld(call, held, { released: false, ruleId: decision.ruleId, by: "nobody", reason: "The question could not be written to the journal" });
   seams.emit({ kind: "approval-asked", atMs, ...scopedOf(call), question });
   return await askAbout(call, { held, question, operation }, approvals);
+}
+
+/** What policies that do not hold would have decided. */
+function decidedBeside(decision: PolicyDecision): Ended["resultDecided"] {
+  const { next } = decision;
+  const unobserved = decision.kind === "allow" ? decision.unobserved : undefined;
+  if (next === undefined && unobserved === undefined) return undefined;
+  return { ...(unobserved === undefined ? {} : { unobserved: { kind: unobserved.kind, ruleId: unobserved.ruleId } }), ...(next === undefined ? {} : { next }) };
 }
 
 /** Goes on with a result that an earlier stretch of the run has asked about. The policy of now has a say: it may deny. */

@@ -43,6 +43,8 @@ describe("a standing grant at the door", () => {
     ["who gave it, in other letters", { user: "*", agent: "*", by: " CLAUDE" }, agent, 1],
     ["another definition of the tool", { definitions: { "crm.pay": "sha256:other" } }, agent, 1],
     ["anything once it has expired", { expiresAtMs: 0 }, agent, 1],
+    ["a question of a rule that came after it", { rules: { another: "sha256:any" } }, agent, 1],
+    ["a question of a rule that has changed since", { rules: { test: "sha256:before" } }, agent, 1],
   ])("does not cover %s", async (_what, more, principal, amount) => {
     const { give, call, state } = asking();
     await give(more);

@@ -1,6 +1,7 @@
 import type { KeptGrant, PolicyDecision } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import { isCovered } from "../approval/grant-scope.ts";
+import { ruleDigest } from "../policy/asking-rules.ts";
 import { isOutflow } from "../policy/default-policy.ts";
 import { scopedOf } from "./ask-person.ts";
 import type { ReadyCall } from "./call.ts";
@@ -17,7 +18,7 @@ type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 export async function useStandingGrant(call: ReadyCall, decision: Ask, approvals: Approvals): Promise<boolean> {
   const { seams, request } = call;
   if (request.undo !== undefined || isOutflow({ spec: call.tool.tool, taint: request.taint.labels })) return false;
-  for (const grant of await openGrants(call, approvals)) {
+  for (const grant of await openGrants(call, decision, approvals)) {
     const { grantId, maxUses, expiresAtMs, by } = grant;
     const answer = await seams.journal.grants.use(request.lease, { tenant: request.principal.tenant, grantId, callId: request.callId, maxUses, expiresAtMs });
     if (answer.kind === "refused") continue;
@@ -31,10 +32,11 @@ export async function useStandingGrant(call: ReadyCall, decision: Ask, approvals
 }
 
 /** Those that cover the call, soonest to expire first. Whether a use is left the journal says. */
-async function openGrants({ seams, request, tool, argsDigest, args }: ReadyCall, approvals: Approvals): Promise<readonly KeptGrant[]> {
+async function openGrants({ seams, request, tool, argsDigest, args }: ReadyCall, { ruleId }: Ask, approvals: Approvals): Promise<readonly KeptGrant[]> {
   const { principal } = request;
-  const operation = { principal, tool: tool.name, definitionDigest: tool.definitionDigest, argsDigest, args: args.value };
   const kept = await seams.journal.grants.list(principal.tenant);
+  if (kept.length === 0) return [];
+  const operation = { principal, tool: tool.name, definitionDigest: tool.definitionDigest, argsDigest, args: args.value, rule: { ruleId, digest: ruleDigest(seams.policy, ruleId) } };
   return kept
     .filter((grant) => grant.tenant === principal.tenant && grant.revoked === undefined && grant.expiresAtMs > seams.clock.now() && isCovered(grant, operation) && approvals.grantRefusal(withoutCount(grant), principal) === undefined)
     .toSorted((one, other) => one.expiresAtMs - other.expiresAtMs);

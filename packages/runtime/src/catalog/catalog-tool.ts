@@ -39,6 +39,9 @@ export interface CatalogToolParts {
   readonly spec: ToolSpec;
   readonly effect: Effect;
   readonly labels: readonly Label[];
+  /** With what the user says of them. */
+  readonly sensitive?: ToolSpec["sensitive"];
+  readonly detect?: ToolSpec["detect"];
   /** Names of secrets it may be given. */
   readonly secrets: readonly string[];
   readonly namespace: string;
@@ -47,8 +50,8 @@ export interface CatalogToolParts {
 
 const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
-export function createCatalogTool({ source, listed, spec, effect, labels, secrets, namespace, member }: CatalogToolParts): CatalogTool {
-  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
+export function createCatalogTool({ source, listed, spec, effect, labels, sensitive, detect, secrets, namespace, member }: CatalogToolParts): CatalogTool {
+  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...(sensitive === undefined ? {} : { sensitive }), ...(detect === undefined ? {} : { detect }), ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
   const name = `${namespace}.${member}`;
   const input = createSchemaValidator(spec.input);
   const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);

@@ -70,6 +70,19 @@ describe("createCatalog", () => {
     ]);
   });
 
+  test("what the user says is sensitive is added to what the tools say, their detectors are switched, and names of no tool are told", () => {
+    const own = tool("read_mail", { sensitive: ["/output/*/from"], detect: { "/output": { card: false, email: false } } });
+    const catalog = createCatalog([listing("t", [own, tool("send")], { sensitive: { "*": ["/input/pin"], read_mail: ["/output/*/from", "/output/*/text"], sned: [] }, detect: { "*": { "/input": { phone: false } }, read_mail: { "/output": { email: true } }, nobody: {} } })]);
+    expect(catalog.tools.map(({ name, tool: { sensitive, detect } }) => [name, sensitive, detect])).toEqual([
+      ["t.read_mail", ["/output/*/from", "/input/pin", "/output/*/text"], { "/output": { email: true }, "/input": { phone: false } }],
+      ["t.send", ["/input/pin"], { "/input": { phone: false } }],
+    ]);
+    expect(catalog.problems).toEqual(['t: what is sensitive is set for "sned", which is no tool of it; did you mean "send"?', expect.stringMatching(/^t: detectors are set for "nobody", which is no tool of it/)]);
+    // It is no word of the tool's own: what was approved, granted or pinned of it stays.
+    const plain = createCatalog([listing("t", [own])]);
+    expect(catalog.resolve("t.read_mail")?.definitionDigest).toBe(plain.resolve("t.read_mail")?.definitionDigest);
+  });
+
   test("adds the labels that the user gives to those of the tools, and says which name is no tool", () => {
     const catalog = createCatalog([listing("t", [tool("read_mail", { labels: ["untrusted"] }), tool("send")], { labels: { "*": ["private"], send: ["external", "private"], sned: ["x"] } })]);
     expect(catalog.tools.map(({ name, tool: { labels } }) => [name, labels])).toEqual([["t.read_mail", ["untrusted", "private"]], ["t.send", ["private", "external"]]]);

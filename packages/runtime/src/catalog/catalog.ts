@@ -23,6 +23,10 @@ export interface CatalogListing {
   readonly overrides?: Readonly<Record<string, Effect>>;
   /** What the user says comes with the answers, beside what the tools say themselves; by name or identifier, `*` for all. */
   readonly labels?: Readonly<Record<string, readonly Label[]>>;
+  /** Where the user says that arguments and answers are sensitive, as in `ToolSpec.sensitive`, beside what the tools say themselves; by name or identifier, `*` for all. */
+  readonly sensitive?: Readonly<Record<string, readonly string[]>>;
+  /** Detectors that the user switches, as in `ToolSpec.detect`; by name or identifier, `*` for all. The nearer word counts, and beats the tool's own. */
+  readonly detect?: Readonly<Record<string, NonNullable<ToolSpec["detect"]>>>;
   /** The user trusts what this source says about its tools. */
   readonly trusted?: boolean;
 }
@@ -135,7 +139,7 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
   problems.push(...parsed.warnings.map((warning) => `${where}: ${warning}`));
   const { spec } = parsed;
   const member = identifierOf(spec.name, "tool");
-  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), ...redactionOf(spec, member, listing), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
 }
 
 /** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */
@@ -148,8 +152,20 @@ function effectOf({ tool, claimed }: SourceTool, member: string, { overrides = {
 
 /** What the tool says and what the user says: labels can be added, never taken away. */
 function labelsOf({ name, labels: own }: ToolSpec, member: string, { labels = {} }: CatalogListing): readonly Label[] {
-  const given = ["*", name, member].flatMap((key) => (Object.hasOwn(labels, key) ? (labels[key] ?? []) : []));
+  const given = wordsOn(labels, name, member).flat();
   return given.length === 0 ? own : [...new Set([...own, ...given])];
+}
+
+/** The same of what is sensitive. A detector may be switched off: it is the user's own record. */
+function redactionOf(spec: ToolSpec, member: string, { sensitive = {}, detect = {} }: CatalogListing): Pick<ToolSpec, "sensitive" | "detect"> {
+  const pointers = [...new Set([...(spec.sensitive ?? []), ...wordsOn(sensitive, spec.name, member).flat()])];
+  const switches = Object.assign({}, spec.detect, ...wordsOn(detect, spec.name, member)) as NonNullable<ToolSpec["detect"]>;
+  return { ...(pointers.length === 0 ? {} : { sensitive: pointers }), ...(Object.keys(switches).length === 0 ? {} : { detect: switches }) };
+}
+
+/** What is said of a tool: of all, then by its name, then by its identifier. */
+function wordsOn<Word>(said: Readonly<Record<string, Word>>, name: string, member: string): readonly Word[] {
+  return [...new Set(["*", name, member])].flatMap((key) => (Object.hasOwn(said, key) ? [said[key] as Word] : []));
 }
 
 /** Throws for a developer's own tools, notes the problem for anyone else's. */
@@ -167,9 +183,10 @@ function refuseCollision(claimants: readonly CatalogTool[], registration: Regist
   return [];
 }
 
-function reportUnknownOverrides({ overrides = {}, labels = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
+function reportUnknownOverrides({ overrides = {}, labels = {}, sensitive = {}, detect = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
   const known = new Set(tools.flatMap(({ member, tool }) => [member, tool.name]));
-  const set = [...Object.keys(overrides).map((name) => ({ name, what: "an effect is" })), ...Object.keys(labels).filter((name) => name !== "*").map((name) => ({ name, what: "labels are" }))];
+  const said = [["an effect is", overrides], ["labels are", labels], ["what is sensitive is", sensitive], ["detectors are", detect]] as const;
+  const set = said.flatMap(([what, words]) => Object.keys(words).flatMap((name) => (name === "*" && words !== overrides ? [] : [{ name, what }])));
   for (const { name, what } of set.filter((one) => !known.has(one.name))) {
     const [nearest] = nearestNames(name, known, 1);
     problems.push(`${namespace}: ${what} set for "${name}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);

@@ -29,7 +29,7 @@ const runColumns = `
 export function createRunReader(database: DatabaseSync, { keys, owners }: { readonly keys: RunKeys; readonly owners: Owners }): RunReader {
   const selectRun = database.prepare(`select ${runColumns} from runs r where r.tenant = ? and r.run_id = ?`);
   const listing = (where: string): string => `
-    select ${runColumns} from runs r where r.tenant = :tenant and r.started_at_ms < :beforeMs and (r.ended_at_ms is null or r.ended_at_ms >= :activeSinceMs) and ${where}
+    select ${runColumns} from runs r where r.tenant = :tenant and r.started_at_ms < :beforeMs and (r.ended_at_ms is null or r.ended_at_ms >= :activeSinceMs) and (:agent is null or r.agent = :agent) and (:kind is null or r.kind = :kind) and ${where}
     order by r.started_at_ms desc, r.run_no desc limit :limit`;
   const isLost = "r.owner in (select value from json_each(:dead))";
   // A run whose owner died reads as crashed. What is open is listed along the index runs_open: SQLite takes it where the index's own condition stands in the query.
@@ -54,7 +54,7 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     return recordOf(row, { dead, texts, key: keys.inRow(textColumn(row, "run_id"), row).kind });
   }
 
-  function rowsOf(status: RunFilter["status"], filter: Readonly<Record<string, string | number>>, dead: string): readonly Row[] {
+  function rowsOf(status: RunFilter["status"], filter: Readonly<Record<string, string | number | null>>, dead: string): readonly Row[] {
     if (status === undefined) return selectRuns.all.all(filter);
     if (status === "suspended") return selectRuns.suspended.all(filter);
     return status === "running" ? selectRuns.running.all({ ...filter, dead }) : selectRuns.ended.all({ ...filter, status, dead });
@@ -65,9 +65,9 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
       const row = selectRun.get(tenant, runId);
       return row === undefined ? undefined : toRecord(row, owners.dead());
     },
-    listRuns({ tenant, status, limit, beforeMs, activeSinceMs }) {
+    listRuns({ tenant, status, kind, agent, limit, beforeMs, activeSinceMs }) {
       const dead = owners.dead();
-      const filter = { tenant, beforeMs: beforeMs ?? Number.MAX_SAFE_INTEGER, activeSinceMs: activeSinceMs ?? 0, limit: limit ?? DEFAULT_LIMIT };
+      const filter = { tenant, beforeMs: beforeMs ?? Number.MAX_SAFE_INTEGER, activeSinceMs: activeSinceMs ?? 0, agent: agent ?? null, kind: kind ?? null, limit: limit ?? DEFAULT_LIMIT };
       return rowsOf(status, filter, JSON.stringify(dead)).map((row) => toRecord(row, dead));
     },
   };

@@ -133,7 +133,8 @@ type WriteOfRun = <T>(lease: RunLease, options: { readonly durability: Durabilit
 function holding({ budgets, grants }: RecorderSeams, write: WriteOfRun): Pick<Recorder, "reserveBudgets" | "settleBudgets" | "useGrant"> {
   return {
     reserveBudgets: (lease, claim) => write(lease, { durability: "lazy", what: `Cannot take from the budgets of run ${lease.runId}` }, () => budgets.reserve(lease, claim)),
-    settleBudgets: (lease, settlement) => write(lease, { durability: "lazy", what: `Cannot settle the budgets of run ${lease.runId}` }, () => budgets.settle(lease, settlement)),
+    // With the next reservation, or whatever is written next: a call costs one transaction, not two.
+    settleBudgets: (lease, settlement) => write(lease, { durability: "later", what: `Cannot settle the budgets of run ${lease.runId}` }, () => budgets.settle(lease, settlement)),
     useGrant: (lease, claim) => write(lease, { durability: "full", what: `Cannot use a grant for run ${lease.runId}` }, () => grants.use(lease, claim)),
   };
 }

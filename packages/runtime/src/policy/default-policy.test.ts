@@ -22,7 +22,7 @@ describe("createDefaultPolicy", () => {
 
   test("lets programs run and hands results on: what they call is decided call by call", () => {
     const { principal, lane, runId, atMs, ...facts } = factsOf({ effect: "destructive" });
-    expect(policy.decideRun({ principal, lane, runId, atMs, language: "shell", launcher: "quickjs", mounts: [], network: [], packages: [] })).toEqual({ kind: "allow", ruleId: "default:run" });
+    expect(policy.decideRun({ principal, lane, runId, atMs, language: "shell", launcher: "quickjs", mounts: [], network: [], packages: [], reach: [], newAgent: false })).toEqual({ kind: "allow", ruleId: "default:run" });
     expect(policy.decideResult({ principal, lane, runId, atMs, ...facts, result: 1 })).toEqual({ kind: "allow", ruleId: "default:result" });
   });
 

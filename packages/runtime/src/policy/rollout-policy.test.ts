@@ -16,7 +16,7 @@ const runs = Array.from({ length: 2_000 }, (_, n) => `run_${n}`);
 describe("a policy that takes over step by step", () => {
   test("in the shadow it moves nothing; where it would have decided otherwise, that goes with the decision", () => {
     const policy = rollout({ stage: "shadow" });
-    for (const decision of [policy.decide(facts("r")), policy.decideRun({ ...facts("r"), language: "python", launcher: "l", mounts: [], network: [], packages: [] })]) expect(decision.kind).toBe("allow");
+    for (const decision of [policy.decide(facts("r")), policy.decideRun({ ...facts("r"), language: "python", launcher: "l", mounts: [], network: [], packages: [], reach: [], newAgent: false })]) expect(decision.kind).toBe("allow");
     expect(policy.decide(facts("r"))).toEqual({ kind: "allow", ruleId: "test", next: { kind: "deny", ruleId: "test" } });
     expect(rollout({ stage: "shadow", next: testPolicy(() => "allow", "next") }).decide(facts("r"))).toEqual({ kind: "allow", ruleId: "test" });
     expect(policy.visible(localPrincipal, "crm.pay", facts("r").spec)).toBe(true);

@@ -37,6 +37,7 @@ export function createRolloutPolicy({ current, next, stage, share, isFor = () =>
 
   return {
     version: `rollout:${digestOf([current.version, next.version, stage, share, describe]).slice("sha256:".length, "sha256:".length + 16)}`,
+    looksAtAgents: current.looksAtAgents === true || next.looksAtAgents === true,
     decide: (facts) => decided(facts, (policy) => policy.decide.bind(policy)),
     decideRun: (facts) => decided(facts, (policy) => policy.decideRun.bind(policy)),
     decideResult: (facts) => decided(facts, (policy) => policy.decideResult.bind(policy)),

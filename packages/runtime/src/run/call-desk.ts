@@ -6,6 +6,7 @@ import type { Answered } from "./answered.ts";
 import { answerBuiltin } from "./builtins.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { guestErrorOf } from "./guest-error.ts";
+import { createLikeFailures } from "./like-failures.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { TokenMeter } from "./token-meter.ts";
@@ -26,6 +27,8 @@ export interface CallDeskOptions {
   readonly ready: (answered: Answered) => void;
   /** The program made more calls than it may. */
   readonly tooManyCalls: () => void;
+  /** One tool failed as often in a row, and in the same way, as it may. */
+  readonly tooManyFailures: (failure: { readonly tool: string; readonly code: string }) => void;
   /** A call was none of the plan that the run is pinned to. */
   readonly drifted: () => void;
   /** A call ended or was parked, or a wait is over. */
@@ -85,8 +88,12 @@ export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallD
   const taken = new Map<string, number>();
   const room = createWaitingRoom({ clock, readSignals: () => journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }), taken, looked: () => options.changed() });
   scope.signals.heard = () => room.look();
+  const failures = createLikeFailures(scope.limits.likeFailures, options.resumed?.calls.values());
   const tools = createToolQueue(scope, {
     ended({ seq, tool }, performed) {
+      const { outcome } = performed;
+      const last = failures.note({ tool, outcome: outcome.kind, error: outcome.kind === "ok" ? undefined : outcome.error });
+      if (last !== undefined) options.tooManyFailures(last);
       options.ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
       if (scope.plan?.drift !== undefined) options.drifted();
       options.changed();

@@ -115,7 +115,7 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
   const { driver, job, resumed } = options;
   const { seams, limits, log } = scope;
   const state: ExecutionState = { isLive: resumed === undefined, hasEnded: false, blockedAt: -1, suspension: undefined, aborted: undefined, left: Promise.withResolvers<void>() };
-  const desk = createCallDesk(scope, { reader: options.reader, resumed, ready: (answered) => pump.ready(answered), tooManyCalls: () => stop(execution, callsEnd(limits)), drifted: () => drift(execution), changed: () => suspender.touch() });
+  const desk = createCallDesk(scope, { reader: options.reader, resumed, ready: (answered) => pump.ready(answered), tooManyCalls: () => stop(execution, callsEnd(limits)), tooManyFailures: (failure) => stop(execution, failuresEnd(limits, failure)), drifted: () => drift(execution), changed: () => suspender.touch() });
   const output = createOutputSink(scope, { textTooLarge: () => stop(execution, textEnd(limits)), onOutput: options.onOutput, ...(resumed === undefined ? {} : { before: resumed.said }) });
   const deliver = (completions: readonly GuestCompletion[]): void => guest.deliver(completions);
   const pump = createPump({ clock: seams.clock, log, startMs: resumed?.lastMs ?? job.startMs, delivered: resumed?.recorded.completions.length ?? 0, deliver });
@@ -204,6 +204,10 @@ function limitEnd(limits: RunLimits, limit: LimitName, message: string): GuestEn
 
 function callsEnd(limits: RunLimits): GuestEnd {
   return limitEnd(limits, "calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`);
+}
+
+function failuresEnd(limits: RunLimits, { tool, code }: { readonly tool: string; readonly code: string }): GuestEnd {
+  return limitEnd(limits, "likeFailures", `${tool} failed ${limits.likeFailures} times in a row with ${code} (limit likeFailures). More of the same changes nothing: read the error, and do something else.`);
 }
 
 function textEnd(limits: RunLimits): GuestEnd {

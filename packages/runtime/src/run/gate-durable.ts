@@ -52,7 +52,7 @@ export function createGateDurable({ options, seams, runner, viewFor, principal, 
   const ended = new AbortController().signal;
   const ender = createRunEnder({ seams, scopeFor: (run, lease) => scopeFor(run, lease, ended), recorded: (run) => resumer.recorded(run) });
   const rules = options.approvals ?? {};
-  const grants = createGateGrants({ journal, now: () => clock.now(), newId: () => newId("grt", seams.random), principal, rules, catalog });
+  const grants = createGateGrants({ journal, now: () => clock.now(), newId: () => newId("grt", seams.random), principal, rules, policy: seams.policy, catalog });
   const quietly = (fault: unknown): void => {
     // A run whose tools have changed says so to whoever resumes it; a worker leaves it for later.
     if (!CallgateError.is(fault) || (fault.code !== "RUN_NOT_RESUMABLE" && fault.code !== "CLOSED")) options.onFault?.(fault);

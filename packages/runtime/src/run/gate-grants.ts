@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { AnswerSigner, ApprovalQuestion, ApprovalRules, Digest, GateGrants, GivenGrant, Grant, GrantScope, GrantView, GrantWithAnswer, Journal, KeptGrant, Principal } from "@callgate/contract";
+import type { AnswerSigner, ApprovalQuestion, ApprovalRules, Digest, GateGrants, GivenGrant, Grant, GrantScope, GrantView, GrantWithAnswer, Journal, KeptGrant, Policy, Principal } from "@callgate/contract";
 import { createAnswerJudge } from "../approval/answer-judge.ts";
 import type { AnswerJudge } from "../approval/answer-judge.ts";
 import { assertGrant, readGrantTests } from "../approval/read-grant.ts";
@@ -9,6 +9,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import { unescapePointer } from "../lib/json-pointer.ts";
 import { globMatches, qualifiedGlob } from "../lib/name-glob.ts";
+import { askingRules, ruleDigest } from "../policy/asking-rules.ts";
 import { pointerTree } from "../secrets/pointer-tree.ts";
 
 export interface GateGrantsOptions {
@@ -17,6 +18,7 @@ export interface GateGrantsOptions {
   readonly newId: () => string;
   readonly principal: Principal;
   readonly rules: ApprovalRules;
+  readonly policy: Pick<Policy, "inspection">;
   /** All tools there are, whoever may see them. */
   readonly catalog: () => Catalog;
 }
@@ -36,9 +38,9 @@ export interface GateGrantBook extends GateGrants {
 
 /** Standing grants: what people allow ahead of the question. A grant is on disk before anyone is told of it. */
 export function createGateGrants(options: GateGrantsOptions): GateGrantBook {
-  const { journal, now, newId, principal, rules, catalog } = options;
+  const { journal, now, newId, principal, rules, policy, catalog } = options;
   const judge = createAnswerJudge(rules);
-  const view = (grant: KeptGrant): GrantView => ({ ...grant, state: stateOf(grant, judge, now()) });
+  const view = (grant: KeptGrant): GrantView => ({ ...grant, state: stateOf(grant, { judge, policy, nowMs: now() }) });
 
   function make(tenant: string, scope: GrantScope, { giver, approvalId }: { readonly giver: Giver; readonly approvalId?: string }): Grant {
     const by = nameOf(giver, judge, "The grant was not given");
@@ -57,14 +59,14 @@ export function createGateGrants(options: GateGrantsOptions): GateGrantBook {
   return {
     keep,
     prepare(question, { maxUses, expiresAtMs, args, anyVersion }, giver) {
-      const { principal: asker, tool, definitionDigest, argsDigest, approvalId } = question;
+      const { principal: asker, tool, definitionDigest, argsDigest, approvalId, ruleId } = question;
       if (question.isReview === true) throw new CallgateError("USAGE", "The grant was not given: a program under review is approved by itself; every other one is looked at as well");
       if (question.isResult === true) throw new CallgateError("USAGE", "The grant was not given: the question is about a result, and each of those is looked at");
       const scope = { tool, user: asker.user, ...(asker.agent === undefined ? {} : { agent: asker.agent }), maxUses, expiresAtMs };
       assertGrant(scope, now());
       const covered = args === undefined ? { kind: "same" as const, digest: argsDigest } : readGrantTests(args);
       if (args !== undefined) assertNothingSensitive(toolsMeant(catalog(), tool), args);
-      return make(asker.tenant, { ...scope, args: covered, ...(anyVersion === true ? {} : { definitions: { [tool]: definitionDigest } }) }, { giver, approvalId });
+      return make(asker.tenant, { ...scope, args: covered, ...(anyVersion === true ? {} : { definitions: { [tool]: definitionDigest }, rules: { [ruleId]: ruleDigest(policy, ruleId) } }) }, { giver, approvalId });
     },
     async add({ args, anyVersion, by, signer, ...scope }, { principal: { tenant } = principal } = {}) {
       assertGrant(scope, now());
@@ -72,7 +74,7 @@ export function createGateGrants(options: GateGrantsOptions): GateGrantBook {
       const tools = toolsMeant(catalog(), scope.tool);
       if (tools.length === 0) throw new CallgateError("USAGE", `The grant was not given: "${scope.tool}" covers no tool that is here; callgate search lists them`);
       assertNothingSensitive(tools, args);
-      return await keep(make(tenant, { ...scope, args: tests, ...(anyVersion === true ? {} : { definitions: digestsOf(tools) }) }, { giver: { by, signer } }));
+      return await keep(make(tenant, { ...scope, args: tests, ...(anyVersion === true ? {} : { definitions: digestsOf(tools), rules: askingRules(policy) }) }, { giver: { by, signer } }));
     },
     list: async ({ principal: { tenant } = principal } = {}) => (await journal.grants.list(tenant)).map(view),
     async revoke(grantId, giver, { principal: { tenant } = principal } = {}) {
@@ -101,12 +103,20 @@ function agentOf({ agent }: GrantScope): Pick<Principal, "agent"> {
   return agent === undefined ? {} : { agent };
 }
 
-function stateOf(grant: KeptGrant, judge: AnswerJudge, nowMs: number): GrantView["state"] {
+interface Standing {
+  readonly judge: AnswerJudge;
+  readonly policy: Pick<Policy, "inspection">;
+  readonly nowMs: number;
+}
+
+function stateOf(grant: KeptGrant, { judge, policy, nowMs }: Standing): GrantView["state"] {
   const { uses, revoked, ...given } = grant;
   if (judge.grantRefusal(given) !== undefined) return "not_valid";
   if (revoked !== undefined) return "revoked";
   if (grant.expiresAtMs <= nowMs) return "expired";
-  return uses >= grant.maxUses ? "spent" : "open";
+  if (uses >= grant.maxUses) return "spent";
+  const rules = Object.entries(grant.rules ?? {});
+  return rules.length > 0 && rules.every(([ruleId, digest]) => ruleDigest(policy, ruleId) !== digest) ? "outdated" : "open";
 }
 
 function toolsMeant(catalog: Catalog, pattern: string): readonly CatalogTool[] {

@@ -1,12 +1,12 @@
 import { CallgateError } from "@callgate/contract";
-import type { GatePolicy, Policy, PolicyExplanation, PolicyFacts, PolicyFinding, Principal, SandboxDriver } from "@callgate/contract";
+import type { GatePolicy, Policy, PolicyFacts, PolicyFinding, Principal, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import { runOf } from "./call-ids.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { readDecidedCalls } from "./decided-calls.ts";
-import type { DecidedCall } from "./decided-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { driverFor } from "./runner.ts";
+import { factsAgain, simulatePolicy } from "./simulate-policy.ts";
 
 export interface GatePolicyOptions {
   readonly policy: Policy;
@@ -48,23 +48,22 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
       return facts === undefined ? undefined : policy.decideResult({ ...facts, result });
     },
     explainRun(language, { principal: asker = principal, lane = "execute", ...given } = {}) {
-      return policy.decideRun({ principal: asker, language, lane, runId: "", atMs: seams.clock.now(), ...seams.surroundingsOf(driverFor(drivers, language), language), ...given });
+      return policy.decideRun({ principal: asker, language, lane, runId: "", atMs: seams.clock.now(), ...seams.surroundingsOf(driverFor(drivers, language), language), reach: [], newAgent: false, ...given });
     },
     async explainCall(callId, { principal: asker = principal } = {}) {
       const run = await seams.journal.readRun(asker.tenant, runOf(callId));
       const call = run === undefined ? undefined : (await readDecidedCalls(seams.journal, run)).find((one) => one.callId === callId);
       if (call === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no call ${callId} on record; callgate runs show RUN lists the calls of a run, #3 of it is RUN.3`, { details: { callId } });
-      return { tool: call.tool, principal: call.principal, recorded: call.decided, explanation: explainAgain(call, explain) };
+      const facts = await factsAgain({ catalog: keeper.current, clock: seams.clock }, call);
+      return { tool: call.tool, principal: call.principal, recorded: call.decided, explanation: facts === undefined ? undefined : inspection.explain(facts) };
     },
-    async simulate({ runs: limit }) {
-      const runs = await seams.journal.listRuns({ tenant: principal.tenant, limit });
-      const calls = (await Promise.all(runs.filter(({ kind }) => kind !== "replay").map((run) => readDecidedCalls(seams.journal, run)))).flat();
-      const again = calls.map((call) => ({ call, explanation: explainAgain(call, explain) }));
-      const changes = again.flatMap(({ call: { callId, tool, principal: { user }, decided }, explanation }) =>
-        decided === undefined || explanation === undefined || decided.decision === explanation.decision.kind ? [] : [{ callId, tool, user, before: decided, after: explanation.decision }],
-      );
-      const leftOut = again.filter(({ explanation }) => explanation === undefined).length;
-      return { runs: runs.length, calls: calls.length - leftOut, leftOut, changes };
+    async simulate({ runs }) {
+      const { clock, journal } = seams;
+      const surroundingsOf = (language: ProgramLanguage): RunSurroundings | undefined => {
+        const driver = drivers.find(({ languages }) => languages.includes(language));
+        return driver === undefined ? undefined : seams.surroundingsOf(driver, language);
+      };
+      return await simulatePolicy({ policy, catalog: keeper.current, journal, clock, surroundingsOf }, { tenant: principal.tenant, runs });
     },
     problems() {
       const observed = inspection.mode === "observe" ? ["The policy is not enforced (mode observe): every call is allowed, and what would have been asked or denied is only recorded. Set policy.mode to \"enforce\" to stop it"] : [];
@@ -73,9 +72,4 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
       return [...observed, ...errors.map(({ ruleId, place, message }) => `Policy ${ruleId}${place === ruleId ? "" : ` (${place})`}: ${message}. callgate policy check says more`)];
     },
   };
-}
-
-/** Undefined where the arguments are gone, or the tool is. */
-function explainAgain({ tool, principal, lane, seq, taint, atMs, args }: DecidedCall, explain: GatePolicy["explain"]): PolicyExplanation | undefined {
-  return args === undefined ? undefined : explain(tool, args.value, { principal, lane, callsBefore: seq, taint, atMs });
 }

@@ -1,8 +1,10 @@
 import { localPrincipal } from "@callgate/contract";
-import type { AnswerSigner, ApprovalRules, GateEvent, GivenGrant, Principal, Tool } from "@callgate/contract";
+import type { AnswerSigner, ApprovalRules, GateEvent, GivenGrant, Policy, Principal, Tool } from "@callgate/contract";
+import { testPolicy } from "@callgate/testkit";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createApproverKey, readApproverKey, unlockApproverKey } from "../approval/approver-key.ts";
 import { durableWorld, until } from "./fixtures/durable-world.ts";
+import type { GateOptions } from "./gate-options.ts";
 import type { TestTool } from "./fixtures/test-gate.ts";
 
 let worlds: ReturnType<typeof durableWorld>[] = [];
@@ -25,8 +27,8 @@ function world(pay: Partial<Tool> = {}, rules: ApprovalRules = {}) {
   const made = durableWorld(tools);
   worlds.push(made);
   const events: GateEvent[] = [];
-  const open = async (given = tools) => {
-    const gate = await made.open({ approvals: rules }, given);
+  const open = async (given = tools, more: Partial<GateOptions> = {}) => {
+    const gate = await made.open({ approvals: rules, ...more }, given);
     gate.onEvent((event) => void events.push(event));
     return gate;
   };
@@ -57,6 +59,30 @@ describe("a standing grant", () => {
     await expect((await open()).grants.add(small({ by: "claude" }))).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
     const strict = world({}, { fourEyes: true });
     await expect((await strict.open()).grants.add(small({ by: "Ann" }))).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+  });
+
+  test("stands in for the rules of its day: after an edit of one the call asks again, and after one of another it does not", async () => {
+    const { open, performed, pays } = world();
+    const says = (...rules: readonly (readonly [string, string])[]): Policy => {
+      const policy = testPolicy(() => "ask", JSON.stringify(rules));
+      return { ...policy, inspection: { ...policy.inspection, rules: () => rules.map(([ruleId, cedar]) => ({ ruleId, place: ruleId, verdict: "ask", cedar })) } };
+    };
+    const first = await open(undefined, { policy: says(["test", "asks"], ["other", "asks"]) });
+    await first.grants.add(small({ maxUses: 9 }));
+    const asked = await first.run(pays(1_000), { principal: annsAgent });
+    const [pending] = await first.approvals.list({ runId: asked.runId });
+    await first.approvals.answer(pending?.question.approvalId ?? "", { approved: true, by: "ann", grant: { maxUses: 9, expiresAtMs: inAnHour(), args: { "/amount": { gte: 1_000 } } } });
+    const elsewhere = await open(undefined, { policy: says(["test", "asks"], ["other", "asks more"], ["new", "asks"]) });
+    expect((await elsewhere.run(pays(1, 1_001), { principal: annsAgent })).status).toBe("completed");
+    const edited = await open(undefined, { policy: says(["test", "asks more"], ["other", "asks"]) });
+    expect((await edited.run(pays(2), { principal: annsAgent })).status).toBe("suspended");
+    expect((await edited.run(pays(1_002), { principal: annsAgent })).status).toBe("suspended");
+    expect(performed).toEqual([1, 1_001]);
+    // Of the one that was given ahead another rule is as it was.
+    expect((await edited.grants.list()).map(({ state, approvalId }) => `${state}, ${approvalId === undefined ? "ahead" : "with an answer"}`).toSorted((one, other) => one.localeCompare(other))).toEqual(["open, ahead", "outdated, with an answer"]);
+    await edited.grants.add(small({ maxUses: 9, anyVersion: true }));
+    const again = await open(undefined, { policy: says(["test", "asks again"]) });
+    expect((await again.run(pays(3), { principal: annsAgent })).status).toBe("completed");
   });
 
   test("is for the definition of its day, unless it says otherwise", async () => {

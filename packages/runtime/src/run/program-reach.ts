@@ -1,6 +1,9 @@
 import type { Effect, JsonValue, Lane, Reach } from "@callgate/contract";
 import { visible } from "../lib/visible.ts";
+import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogView } from "./catalog-view.ts";
+
+type ReachView = Pick<CatalogView, "catalog" | "tools">;
 
 /** Tools that are named to who looks at a program; of more their number is told. */
 const maxNamed = 50;
@@ -11,12 +14,22 @@ const effects: readonly Effect[] = ["destructive", "write", "read"];
  * What a program can call, for who reviews it: each tool with its effect, most dangerous first; or, where it chooses tools
  * while it runs, how many of each effect its caller may call. In the lane `query` it reaches reads only.
  */
-export function programReach({ catalog, tools }: Pick<CatalogView, "catalog" | "tools">, lane: Lane, { tools: reached }: Reach): JsonValue {
-  const may = (effect: Effect): boolean => lane === "execute" || effect === "read";
-  if (reached === "*") return { any: Object.fromEntries(effects.map((effect) => [effect, tools.filter(({ tool }) => tool.effect === effect && may(effect)).length])) };
-  const known = reached.flatMap((name) => catalog.resolve(name) ?? []).filter(({ tool }) => may(tool.effect));
+export function programReach(view: ReachView, lane: Lane, reach: Reach): JsonValue {
+  const known = reachedTools(view, lane, reach);
+  if (reach.tools === "*") return { any: Object.fromEntries(effects.map((effect) => [effect, known.filter(({ tool }) => tool.effect === effect).length])) };
   const sorted = effects.flatMap((effect) => known.filter(({ tool }) => tool.effect === effect));
   return { tools: sorted.slice(0, maxNamed).map(({ name, tool: { effect } }) => ({ tool: name, effect })), more: Math.max(0, sorted.length - maxNamed) };
+}
+
+/** What the tools may do that a program can call. */
+export function reachedEffects(view: ReachView, lane: Lane, reach: Reach): readonly Effect[] {
+  const known = reachedTools(view, lane, reach);
+  return effects.filter((effect) => known.some(({ tool }) => tool.effect === effect));
+}
+
+function reachedTools({ catalog, tools }: ReachView, lane: Lane, { tools: reached }: Reach): readonly CatalogTool[] {
+  const known = reached === "*" ? tools : reached.flatMap((name) => catalog.resolve(name) ?? []);
+  return known.filter(({ tool }) => lane === "execute" || tool.effect === "read");
 }
 
 /** The same in words, from the summary of a question about a program. Undefined: it says nothing of it, as those of older versions. */

@@ -1,8 +1,10 @@
-import type { ApprovalAnswer, ApprovalQuestion } from "@callgate/contract";
+import { localPrincipal } from "@callgate/contract";
+import type { ApprovalAnswer, ApprovalQuestion, Policy } from "@callgate/contract";
 import { createGuestChecker, createProcessDriver, createUnsafeLocalLauncher } from "@callgate/sandbox-process";
 import { createTypeScriptChecker } from "@callgate/check-typescript";
 import { testPolicy } from "@callgate/testkit";
 import { afterEach, describe, expect, test } from "vitest";
+import { approvedVersionText } from "./approved-version.ts";
 import { callbackApprover, keepingApprover } from "../approval/approvers.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate } from "./fixtures/test-gate.ts";
@@ -207,5 +209,71 @@ describe("review of a program that is answered later", () => {
     const { sessionId } = one.gate.sessions.open({ language: "python" });
     expect(await one.gate.run("eval('1')", { session: sessionId })).toMatchObject({ status: "rejected", error: { code: "APPROVAL_UNAVAILABLE", message: expect.stringContaining("A block of a session cannot wait") } });
     expect(await one.gate.run("1 + 1", { session: sessionId })).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("versions of a program under review", () => {
+  const text = (amount: number): string => `import { t } from "tools";\nconst n = eval("20 + 22") as number;\nawait t.act({ amount: ${amount} });\nreturn n;`;
+  const previousOf = ({ argsSummary }: ApprovalQuestion): unknown => (argsSummary as { readonly previous: unknown }).previous;
+
+  test("who looks sees what differs from the last one that was approved, until that is erased", async () => {
+    const { gate, asked } = await reviewed(({ argsSummary }) => (JSON.stringify(argsSummary).includes("amount: 2") ? { kind: "denied", by: "ann" } : approve()));
+    const first = await gate.run(text(1));
+    await gate.run(text(2));
+    await gate.run("const n = eval('1') as number;\nreturn [n, n + 1, n + 2, 'something else'].join();");
+    await gate.run(text(3));
+    expect(asked.map(previousOf)).toEqual([null, { runId: first.runId, by: "ann", startedAtMs: expect.any(Number) as number }, null, { runId: first.runId, by: "ann", startedAtMs: expect.any(Number) as number }]);
+    const shown = await gate.approvals.show(asked[3]?.approvalId ?? "");
+    expect(shown?.previous).toMatchObject({ runId: first.runId, by: "ann", diff: { addedLines: 1, removedLines: 1, text: expect.stringContaining("-await t.act({ amount: 1 });\n+await t.act({ amount: 3 });") as string } });
+    expect(approvedVersionText(shown?.question ?? expect.fail(), shown?.previous)).toMatch(new RegExp(`^ann approved ${first.runId} of .* UTC; since then 1 line came and 1 line went$`));
+    await gate.runs.erase(first.runId);
+    const later = await gate.approvals.show(asked[3]?.approvalId ?? "");
+    expect(later?.previous?.diff).toBeUndefined();
+    expect(approvedVersionText(later?.question ?? expect.fail(), later?.previous)).toContain("cannot be told");
+    expect(approvedVersionText(asked[0] ?? expect.fail(), undefined)).toContain("no version of it was approved");
+  });
+
+  test("of the same text not a line differs, and another user's approved program is no version of it", async () => {
+    const { gate, asked } = await reviewed(approve);
+    await gate.run(text(1), { principal: { ...localPrincipal, user: "bea" } });
+    await gate.run(text(1));
+    await gate.run(text(1));
+    expect(asked.map((question) => previousOf(question) !== null)).toEqual([false, false, true]);
+    const shown = await gate.approvals.show(asked[2]?.approvalId ?? "");
+    expect(shown?.previous?.diff).toEqual({ text: "", addedLines: 0, removedLines: 0 });
+  });
+});
+
+describe("what a policy knows of a program", () => {
+  const claude = { ...localPrincipal, agent: "claude" };
+
+  test("what the tools may do that it reaches, and whether its agent has completed anything yet, which is looked up only for a policy that looks at it", async () => {
+    const seen: [readonly string[], boolean][] = [];
+    const policy = (looksAtAgents: boolean): Policy => ({ ...testPolicy(), looksAtAgents, decideRun: ({ reach, newAgent }) => { seen.push([reach, newAgent]); return { kind: "allow", ruleId: "test" }; } });
+    const tools = [{ name: "look", handler: () => 1 }, { name: "drop", effect: "destructive" as const, handler: () => 1 }];
+    const made = await createTestGate(tools, { policy: policy(true), scan: { JS_EVAL: "off" } });
+    open.push(made);
+    const { gate } = made;
+    await gate.run("throw new Error('no')", { principal: claude });
+    await gate.call("t.look", {}, { principal: claude });
+    await gate.run(`import { t } from "tools"; await t.look({}); await t.drop({});`, { principal: claude });
+    await gate.run(`import { t } from "tools"; await t.look({});`, { principal: claude });
+    await gate.run("eval('1')", { principal: { ...claude, agent: "other" }, lane: "query" });
+    await gate.run("return 1", { principal: { ...claude, tenant: "rival" } });
+    await gate.run("return 1");
+    expect(seen).toEqual([[[], true], [["destructive", "read"], true], [["read"], false], [["read"], true], [[], true], [[], false]]);
+    seen.length = 0;
+    const other = await createTestGate(tools, { policy: policy(false), wrapJournal: (journal) => ({ ...journal, listRuns: () => expect.fail("looked up") }) });
+    open.push(other);
+    await other.gate.run("return 1", { principal: claude });
+    expect(seen).toEqual([[[], false]]);
+  });
+
+  test("where the journal cannot be read, an agent counts as new", async () => {
+    let isNew: boolean | undefined;
+    const made = await createTestGate([], { policy: { ...testPolicy(), looksAtAgents: true, decideRun: ({ newAgent }) => { isNew = newAgent; return { kind: "allow", ruleId: "test" }; } }, wrapJournal: (journal) => ({ ...journal, listRuns: () => Promise.reject(new Error("the disk is gone")) }) });
+    open.push(made);
+    await made.gate.run("return 1", { principal: claude });
+    expect(isNew).toBe(true);
   });
 });

@@ -5,6 +5,8 @@ import type { Operation, Verdict } from "../approval/approvals.ts";
 import { keptAnswers } from "../broker/kept-answers.ts";
 import { digestOf } from "../lib/digest.ts";
 import { sentence } from "../lib/sentence.ts";
+import { lastApproved } from "./last-approved.ts";
+import type { ApprovedProgram } from "./last-approved.ts";
 import { programReach } from "./program-reach.ts";
 import { watchLease } from "./watch-lease.ts";
 import type { RunRequest } from "./run-request.ts";
@@ -56,6 +58,8 @@ interface ReviewCause {
   readonly asked: Extract<PolicyDecision, { kind: "ask" }> | undefined;
   /** What the program can call; absent where its check says nothing of it. */
   readonly reach: Reach | undefined;
+  /** The last version of it that was approved. */
+  readonly previous: ApprovedProgram | undefined;
 }
 
 /**
@@ -72,7 +76,9 @@ export async function reviewProgram(scope: RunScope, request: RunRequest, { repo
   if (report.kind === "ok" && decision.kind === "deny") return deniedRun(scope, decision);
   if (!asksForReview(report, decision)) return { kind: "none" };
   const { seams, runId, principal } = scope;
-  const cause: ReviewCause = { findings, asked: decision.kind === "ask" ? decision : undefined, reach: report.kind === "ok" ? report.reach : undefined };
+  // The question of an earlier stretch names its own.
+  const previous = before === undefined ? await lastApproved({ journal: seams.journal, principal, runId, language: request.language, program: request.program }) : undefined;
+  const cause: ReviewCause = { findings, previous, asked: decision.kind === "ask" ? decision : undefined, reach: report.kind === "ok" ? report.reach : undefined };
   const operation = operationOf(scope, request, cause);
   const question = before?.question ?? seams.reviews.pose(operation);
   const scoped = { runId, principal, callId: question.callId, tool: programName };
@@ -153,7 +159,7 @@ function waitKept(scope: RunScope, { signal, leave, suspendAfterMs }: Pick<RunRe
   });
 }
 
-function operationOf({ seams, runId, principal, view, lane }: RunScope, { program, language }: RunRequest, { findings, asked, reach }: ReviewCause): Operation {
+function operationOf({ seams, runId, principal, view, lane }: RunScope, { program, language }: RunRequest, { findings, asked, reach, previous }: ReviewCause): Operation {
   const clean = (text: string): string => seams.redactor.text(text);
   const shown = findings.map(({ code, line, column, message, excerpt }) => ({ rule: code, line, column, message, ...(excerpt === undefined ? {} : { excerpt: clean(excerpt) }) }));
   const digest = digestOf({ language, program });
@@ -165,7 +171,7 @@ function operationOf({ seams, runId, principal, view, lane }: RunScope, { progra
     tool: programName,
     definitionDigest: digest,
     argsDigest: digestOf(shown),
-    argsSummary: { language, findings: shown, ...(reach === undefined ? {} : { reach: programReach(view, lane, reach) }), program: clean(program.length > maxShownChars ? `${program.slice(0, maxShownChars).toWellFormed()}\n… (${program.length - maxShownChars} more characters)` : program) },
+    argsSummary: { language, findings: shown, ...(reach === undefined ? {} : { reach: programReach(view, lane, reach) }), previous: previous === undefined ? null : { ...previous }, program: clean(program.length > maxShownChars ? `${program.slice(0, maxShownChars).toWellFormed()}\n… (${program.length - maxShownChars} more characters)` : program) },
     effect: "write",
     policyVersion: seams.policy.version,
     ruleId: asked?.ruleId ?? first?.code ?? "",

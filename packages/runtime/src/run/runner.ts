@@ -61,7 +61,7 @@ export function createRunner(options: RunnerOptions): Runner {
     } catch (fault) {
       return await failCheck(scope, request, fault);
     }
-    const decision = decideRun(scope, request, driver);
+    const decision = await decideRun(scope, request, { driver, report });
     const goOn = (): Promise<RunResult> => reviewAndCarryOut(scope, request, { driver, report, decision, before });
     // What is answered meanwhile has to be heard here.
     return await (asksForReview(report, decision) ? seams.live.during(scope, goOn) : goOn());
@@ -72,7 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
     // Nothing of the check is on record: whoever takes the run up begins with it.
     if (review.kind === "waits" && request.rehearsal !== undefined) return await rejectRun(scope, request, { ...report, kind: "refused", error: rehearsalWaits(scope.runId, review.suspension.waits) });
     if (review.kind === "waits") return await suspendUnchecked(scope, request, review.suspension);
-    noteCheck(scope, report, review);
+    noteCheck(scope, report, { review, decision });
     // Asked for before the program runs: no effect of it may be on record without what was executed.
     scope.log.flush();
     if (report.kind === "rejected") return await rejectRun(scope, request, { ...report, diagnostics: hintDiagnostics(report.diagnostics, options.earlier, request.principal) });
@@ -233,14 +233,14 @@ function recordedText({ program, limits }: RunRequest): string {
 
 const refusedCharsKept = 16 * 1024;
 
-function noteCheck(scope: RunScope, report: CheckReport, review: ReviewEnd): void {
+function noteCheck(scope: RunScope, report: CheckReport, { review, decision: { next } }: { readonly review: ReviewEnd; readonly decision: PolicyDecision }): void {
   const { seams, log, runId, principal, view } = scope;
   const atMs = seams.clock.now();
   const { diagnostics, repairs, durationMs } = report;
   const ok = report.kind === "ok" && (review.kind === "none" || review.kind === "approved");
   const reviewed = "record" in review ? { review: review.record } : {};
   const executed = ok ? { code: report.code, lineOffset: report.lineOffset, shiftedLines: report.shiftedLines, form: report.form, reach: report.reach, interfaces: view.interfaces(report.reach), modulesDigest: view.modulesDigest } : {};
-  log.add({ kind: "checked", atMs, ok, diagnostics, repairs, durationMs, ...executed, ...reviewed });
+  log.add({ kind: "checked", atMs, ok, diagnostics, repairs, durationMs, ...executed, ...reviewed, ...(next === undefined ? {} : { next }) });
   // Whoever takes the run over needs it, however early that is.
   if (ok) log.flush();
   // A diagnostic quotes the program; the record of it is sealed.

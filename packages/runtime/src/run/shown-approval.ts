@@ -1,13 +1,15 @@
 import { decodeValue } from "@callgate/contract";
-import type { JournalEntry, Principal, Redactor, ShownApproval } from "@callgate/contract";
+import type { Journal, JournalEntry, Principal, Redactor, ShownApproval } from "@callgate/contract";
 import { inputMarks, outputMarks } from "../broker/pointers.ts";
 import { digestOf, digestOfWire } from "../lib/digest.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import { approvedVersion } from "./approved-version.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { originsOf } from "./lineage.ts";
 
 export interface ShownApprovalSeams {
+  readonly journal: Pick<Journal, "readRun">;
   readonly redactor: Redactor;
   readonly viewFor: (principal: Principal) => CatalogView;
 }
@@ -39,7 +41,8 @@ export async function shownApproval(seams: ShownApprovalSeams, found: FoundQuest
   if (question.isReview === true) {
     const { programText: program, language } = run;
     const isIntact = program === undefined || digestOf({ language, program }) === question.definitionDigest;
-    return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.output(program) }) };
+    const previous = await approvedVersion(seams, question, program);
+    return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.output(program) }), ...(previous === undefined ? {} : { previous }) };
   }
   const tool = viewFor(question.principal).catalog.resolve(question.tool);
   const clear = issuedCallOf(found)?.args.clear;

@@ -44,6 +44,20 @@ export function budgetSuite(seams: DurableSeams): void {
     expect(await first.readBudgets("acme")).toMatchObject([{ spent }]);
   });
 
+  test("what a call gave back is found by who reserves next, of whatever run, and by who reads, without being waited for", async () => {
+    const { first, lease } = await twoOwners(seams);
+    const other = await first.begin(sampleRun("r2"));
+    const one = { counters: [counter({ limits: { calls: 1 } })] };
+    for (const [index, of] of [lease, other, other, lease].entries()) {
+      expect(await first.reserveBudgets(of, claim(`c${index}`, one))).toEqual({ kind: "reserved" });
+      const settling = first.settleBudgets(of, settled(`c${index}`, nothing));
+      if (index === 3) expect(await first.readBudgets("acme")).toMatchObject([{ spent: nothing }]);
+      else expect(await first.reserveBudgets(lease, claim(`next${index}`, one))).toEqual({ kind: "reserved" });
+      await settling;
+      await first.settleBudgets(lease, settled(`next${index}`, nothing));
+    }
+  });
+
   test("takes from all of several counts or from none, whatever their order", async () => {
     const { first, second, lease } = await twoOwners(seams);
     const other = await second.begin(sampleRun("r2"));

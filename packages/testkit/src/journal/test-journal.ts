@@ -115,6 +115,17 @@ function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
     expect(await journal.readRun("acme", "r1")).toMatchObject({ principal: alice });
   });
 
+  test("lists the runs that an agent acted in, with every other filter", async () => {
+    const { journal } = await setUp();
+    for (const [index, principal] of [alice, { ...alice, agent: "other" }, { tenant: alice.tenant, user: alice.user, roles: [], claims: {} }, alice].entries()) {
+      await journal.begin(sampleRun(`r${index}`, { startedAtMs: 1000 + index, principal }));
+      if (index !== 3) await journal.finish(leaseOf(`r${index}`), sampleFinish());
+    }
+    const list = async (filter: object): Promise<string[]> => (await journal.listRuns({ tenant: "acme", ...filter })).map((run) => run.runId);
+    expect([await list({ agent: "assistant" }), await list({ agent: "assistant", status: "completed" }), await list({ agent: "assistant", status: "running" }), await list({ agent: "other", status: "completed", limit: 1 }), await list({ agent: "nobody" })]).toEqual([["r3", "r0"], ["r0"], ["r3"], ["r1"], []]);
+    expect([await list({ kind: sampleRun("r").kind, agent: "other" }), await list({ kind: "replay" })]).toEqual([["r1"], []]);
+  });
+
   test("lists runs newest first, at most as many as asked, before a time, and by status", async () => {
     const { journal } = await setUp();
     for (let index = 0; index < 5; index += 1) {

@@ -162,14 +162,15 @@ const decisionWord: Readonly<Record<PolicyDecision["kind"], string>> = { allow: 
 export async function simulatePolicyCommand({ last = 50 }: { readonly last?: number }, context: CommandContext): Promise<ExitCode> {
   return await context.withGate(async (gate) => {
     const simulated = await gate.policy.simulate({ runs: last });
-    const { runs, calls, leftOut, changes } = simulated;
+    const { runs, programs, calls, results, leftOut, changes } = simulated;
     const { terminal, options } = context;
     if (options.json === true) terminal.out(`${JSON.stringify(simulated)}\n`);
     else {
-      const rows = changes.map(({ callId, tool, user, before, after }) => [callId, visible(tool), visible(user), `${before.decision} by ${visible(before.ruleId)}`, `${after.kind} by ${visible(after.ruleId)}`]);
-      if (rows.length > 0) terminal.out(renderTable(["call", "tool", "user", "was", "would be"], rows, { columns: terminal.outColumns, colors: terminal.outColors }));
-      const left = leftOut === 0 ? "" : ` · ${counted(leftOut, "call")} left out: erased, or the tool is gone`;
-      terminal.out(`${changes.length === 0 ? "no change" : `${counted(changes.length, "call")} would be decided otherwise`} · ${counted(calls, "call")} of ${counted(runs, "run")}${left}\n`);
+      const by = (decision: PolicyDecision["kind"], ruleId: string | undefined): string => (ruleId === undefined ? decision : `${decision} by ${visible(ruleId)}`);
+      const rows = changes.map(({ user, before, after, ...change }) => [...(change.about === "program" ? [change.runId, "program", change.language] : [change.callId, change.about, visible(change.tool)]), visible(user), by(before.decision, before.ruleId), by(after.kind, after.ruleId)]);
+      if (rows.length > 0) terminal.out(renderTable(["run or call", "of it", "tool or language", "user", "was", "would be"], rows, { columns: terminal.outColumns, colors: terminal.outColors }));
+      const left = leftOut === 0 ? "" : ` · ${leftOut} left out: erased or not kept, or the tool is gone or has changed`;
+      terminal.out(`${changes.length === 0 ? "no change" : `${counted(changes.length, "decision")} would be another`} · ${counted(programs, "program")}, ${counted(calls, "call")} and ${counted(results, "result")} of ${counted(runs, "run")}${left}\n`);
     }
     return changes.length === 0 ? exitCodes.ok : exitCodes.failed;
   }, { interactive: false });

@@ -122,7 +122,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
   const json = (value: unknown) => visible(JSON.stringify(value) ?? "");
   switch (entry.kind) {
     case "checked":
-      return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
+      return [`${at} check ${entry.ok ? "passed" : "rejected"} in ${duration(entry.durationMs)}`, ...(entry.review === undefined ? [] : [`           review of ${entry.review.ruleIds.join(", ")}: ${entry.review.approved ? "approved" : "refused"} by ${visible(entry.review.by)}`]), ...nextLine(entry.next).map((line) => `           ${line}`), ...entry.diagnostics.map((diagnostic) => `           ${diagnostic.severity} ${diagnostic.line}:${diagnostic.column} ${visible(diagnostic.message)}`)];
     case "call-issued":
       return [`${at} ${names(entry.seq)} ${entry.tool}(${json(entry.args.summary)})`];
     case "planned":
@@ -132,9 +132,9 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
     case "call-decided":
       if (entry.unobserved !== undefined) return [`${at} ${names(entry.seq)} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return nextLine(entry.next).map((line) => `${at} ${names(entry.seq)} ${line}`);
-      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`];
+      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`, ...nextLine(entry.next).map((line) => `           ${line}`)];
     case "call-ended":
-      return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined || entry.result.summary === "[undefined]" ? [] : [`           → ${json(entry.result.summary)}`])];
+      return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined || entry.result.summary === "[undefined]" ? [] : [`           → ${json(entry.result.summary)}`]), ...resultLines(entry)];
     case "call-late":
       return [`${at} ${names(entry.seq)} a late answer settled the effect as ${entry.effectStatus}`];
     case "call-refused":
@@ -261,7 +261,17 @@ export async function readCommand(
   }, recordOnly);
 }
 
+/** Whether the program got the result, where a policy has, or would have had, a say in that. */
+function resultLines({ release, resultDecided }: Extract<JournalEntry, { readonly kind: "call-ended" }>): readonly string[] {
+  const { unobserved, next } = resultDecided ?? {};
+  return [
+    ...(release === undefined ? [] : [`result ${release.released ? "handed on" : "withheld"} by ${visible(release.by)} (rule ${visible(release.ruleId)})`]),
+    ...(unobserved === undefined ? [] : [`result handed on, for the policy is not enforced; rule ${visible(unobserved.ruleId)} would have ${unobserved.kind === "ask" ? "asked" : "withheld it"}`]),
+    ...nextLine(next, "the result: "),
+  ].map((line) => `           ${line}`);
+}
+
 /** What a policy that is tried out would have done. */
-function nextLine(next: NextDecision | undefined): readonly string[] {
-  return next === undefined ? [] : [`the next policy would have ${next.kind === "ask" ? "asked" : next.kind === "deny" ? "denied it" : "allowed it"}: rule ${visible(next.ruleId)}`];
+function nextLine(next: NextDecision | undefined, about = ""): readonly string[] {
+  return next === undefined ? [] : [`${about}the next policy would have ${next.kind === "ask" ? "asked" : next.kind === "deny" ? "denied it" : "allowed it"}: rule ${visible(next.ruleId)}`];
 }
