@@ -10,6 +10,7 @@ import { makePlan } from "./make-plan.ts";
 import type { RecordedRehearsal } from "./make-plan.ts";
 import { approvalProblem, approvePlan } from "./plan-approval.ts";
 import type { ApprovedPlan } from "./recorded-plan.ts";
+import { createRunFinder, notFound } from "./run-finder.ts";
 import type { RunSeams } from "./run-scope.ts";
 
 export interface GatePlansOptions {
@@ -32,13 +33,15 @@ export function createGatePlans(options: GatePlansOptions): PlanBook {
   const { journal, clock } = seams;
   const approvalSeams = () => ({ journal, rules, nowMs: clock.now() });
 
-  async function staleness(plan: Plan, principal: Principal): Promise<readonly string[]> {
+  async function staleness(plan: Plan): Promise<readonly string[]> {
     await ready();
-    return changesSincePlan(plan, { principal, policyVersion: seams.policy.version, view: viewFor(principal) });
+    return changesSincePlan(plan, { policyVersion: seams.policy.version, view: viewFor(plan.principal) });
   }
 
-  async function current(plan: Plan, principal: Principal): Promise<void> {
-    const stale = await staleness(plan, principal);
+  /** Of its own tenant only: for others there is none. */
+  async function current(plan: Plan, principal: Principal, others: readonly string[] = []): Promise<void> {
+    if (plan.principal.tenant !== principal.tenant) throw notFound(plan.rehearsal.runId, principal);
+    const stale = [...others, ...(await staleness(plan))];
     if (stale.length > 0) throw new CallgateError("PLAN_STALE", `Plan ${plan.planId} does not hold any more: ${stale.join("; ")}. Nothing was done; rehearse the program again`, { details: { planId: plan.planId, changes: [...stale] } });
   }
 
@@ -68,13 +71,13 @@ export function createGatePlans(options: GatePlansOptions): PlanBook {
     async problems(given, { principal = own } = {}) {
       const plan = parsePlan(given);
       const unapproved = await approvalProblem(approvalSeams(), plan);
-      return [...(unapproved === undefined ? [] : [unapproved]), ...(await staleness(plan, principal))];
+      return [...(unapproved === undefined ? [] : [unapproved]), ...otherPrincipal(plan, principal), ...(await staleness(plan))];
     },
     async approved(given, principal) {
       const plan = parsePlan(given);
       const why = await approvalProblem(approvalSeams(), plan);
       if (why !== undefined || plan.approval === undefined) throw new CallgateError("PLAN_NOT_APPROVED", `Plan ${plan.planId} was not applied: ${why ?? ""}. Nothing was done`, { details: { planId: plan.planId } });
-      await current(plan, principal);
+      await current(plan, principal, otherPrincipal(plan, principal));
       const { by, approvalId } = plan.approval;
       return { plan, by, approvalId, program: await clearProgram(options, plan), edits: await clearEdits(options, plan) };
     },
@@ -87,19 +90,23 @@ function itemOf({ planId, items }: Plan, itemId: string): PlanItem {
   return found;
 }
 
-async function readRehearsal({ seams: { journal } }: GatePlansOptions, { tenant }: Principal, runId: string): Promise<RecordedRehearsal> {
-  const run = await journal.readRun(tenant, runId);
-  if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}; list them with callgate runs ls`, { details: { runId } });
-  return { run, entries: await journal.readEntries(tenant, runId, { clear: true }) };
+async function readRehearsal({ seams: { journal } }: GatePlansOptions, principal: Principal, runId: string): Promise<RecordedRehearsal> {
+  const run = await createRunFinder(journal).must(runId, principal);
+  return { run, entries: await journal.readEntries(principal.tenant, runId, { clear: true }) };
+}
+
+/** A plan is good for whom it was made, with the same roles and claims. */
+function otherPrincipal(plan: Plan, principal: Principal): readonly string[] {
+  return digestOf(principal) === digestOf(plan.principal) ? [] : [`it was made for ${plan.principal.user}, not for ${principal.user} as they are now (agent, task, roles and claims count as well)`];
 }
 
 /** What is not as it was when the plan was made. */
-function changesSincePlan(plan: Plan, { principal, policyVersion, view }: { readonly principal: Principal; readonly policyVersion: string; readonly view: CatalogView }): readonly string[] {
+function changesSincePlan(plan: Plan, { policyVersion, view }: { readonly policyVersion: string; readonly view: CatalogView }): readonly string[] {
   const tools = Object.entries(plan.tools).flatMap(([name, digest]) => {
     const tool = view.catalog.resolve(name);
     return tool === undefined ? [`the tool ${name} is not here`] : tool.definitionDigest === digest ? [] : [`the definition of ${name} has changed`];
   });
-  return [...(digestOf(principal) === digestOf(plan.principal) ? [] : [`it was made for ${plan.principal.user}, not for ${principal.user} with these roles and claims`]), ...(policyVersion === plan.policyVersion ? [] : ["the policy has changed"]), ...tools];
+  return [...(policyVersion === plan.policyVersion ? [] : ["the policy has changed"]), ...tools];
 }
 
 /** The program as it was rehearsed. A file that had to leave something out is completed from the record. */

@@ -9,6 +9,8 @@ import type { GateDurable } from "./gate-durable.ts";
 import { explainRun } from "./explain-run.ts";
 import { lineageOf } from "./lineage.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
+import { createRunFinder, notFound } from "./run-finder.ts";
+import type { RunFinder } from "./run-finder.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { settledEntries } from "./settled-entries.ts";
 import { standingOf } from "./standing.ts";
@@ -27,7 +29,7 @@ export interface GateRunsOptions {
 export function createGateRuns({ seams, durable, principal, rules, viewFor, replay }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
-  const { find, must } = createFinder(journal);
+  const { find, must } = createRunFinder(journal);
   const say = createSay(journal, durable.heard);
   return {
     ...reading({ journal, principal }, { find, must }),
@@ -63,7 +65,7 @@ export function createGateRuns({ seams, durable, principal, rules, viewFor, repl
 }
 
 /** What settles a call from outside. */
-function settling({ seams: { journal, clock, redactor }, principal, rules, viewFor }: Pick<GateRunsOptions, "seams" | "principal" | "rules" | "viewFor">, { find, must, say }: ReturnType<typeof createFinder> & { readonly say: ReturnType<typeof createSay> }): Pick<Gate["runs"], "resolve" | "complete"> {
+function settling({ seams: { journal, clock, redactor }, principal, rules, viewFor }: Pick<GateRunsOptions, "seams" | "principal" | "rules" | "viewFor">, { find, must, say }: RunFinder & { readonly say: ReturnType<typeof createSay> }): Pick<Gate["runs"], "resolve" | "complete"> {
   const [words, fits] = [createCallWords(rules), createFits(viewFor)];
   return {
     async resolve(callId, { happened, output }, { principal: asker = principal, signer } = {}) {
@@ -131,7 +133,7 @@ async function settlePruned(journal: Journal, { tenant, user }: Principal, { cal
 }
 
 /** What only looks at the record. */
-function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: ReturnType<typeof createFinder>): Pick<Gate["runs"], "list" | "show" | "lineage" | "explain"> {
+function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: RunFinder): Pick<Gate["runs"], "list" | "show" | "lineage" | "explain"> {
   return {
     list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
     async show(runId, options = {}) {
@@ -148,25 +150,6 @@ function reading({ journal, principal }: { readonly journal: Journal; readonly p
       return lineageOf(await must(runId, asker), await journal.readEntries(asker.tenant, runId, { clear: true }));
     },
   };
-}
-
-function createFinder(journal: Journal) {
-  async function find(runId: string, asker: Principal): Promise<RunRecord | undefined> {
-    const run = await journal.readRun(asker.tenant, runId);
-    return run?.principal.user === asker.user ? run : undefined;
-  }
-
-  async function must(runId: string, asker: Principal): Promise<RunRecord> {
-    const run = await find(runId, asker);
-    if (run === undefined) throw notFound(runId, asker);
-    return run;
-  }
-
-  return { find, must };
-}
-
-function notFound(runId: string, { user, tenant }: Pick<Principal, "user" | "tenant">): CallgateError {
-  return new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} for user ${user} of tenant ${tenant}`, { details: { runId } });
 }
 
 type Known = EffectStatus | "under way" | undefined;

@@ -63,8 +63,7 @@ const changedRetryMs = 60_000;
 const faultRetryMs = 2_000;
 
 export function createResumer(options: ResumerOptions): Resumer {
-  const { seams, runner } = options;
-  const { journal, clock } = seams;
+  const { seams, runner, seams: { journal, clock } } = options;
 
   async function recorded(run: RunRecord): Promise<RunResult> {
     const entries = await journal.readEntries(run.principal.tenant, run.runId, { clear: true });
@@ -80,6 +79,7 @@ export function createResumer(options: ResumerOptions): Resumer {
       const run = await journal.readRun(principal.tenant, runId);
       if (run === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId} any more`, { details: { runId } });
       if (run.status !== "running" && run.status !== "suspended") return await recorded(run);
+      if (run.kind === "rehearsal") throw rehearsalError(run);
       // Another process drives it.
       const signal = AbortSignal.any([resuming.signal, ...(resuming.leave === undefined ? [] : [resuming.leave])]);
       await race(() => new Promise<never>(() => undefined), { clock, timeoutMs: lookEveryMs, signal });
@@ -164,6 +164,10 @@ async function leaveWaiting({ seams: { journal, clock, redactor }, log }: RunSco
   const isChanged = CallgateError.is(why) && (why.code === "RUN_NOT_RESUMABLE" || why.code === "SOURCE_FAILED");
   await log.suspend({ atMs: clock.now(), waits, wakeAtMs: clock.now() + (isChanged ? changedRetryMs : faultRetryMs), reason: redactor.text(why instanceof Error ? why.message : String(why)) });
   throw why;
+}
+
+function rehearsalError({ runId }: RunRecord): CallgateError {
+  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is a rehearsal, and nobody goes on with one. Nothing of it was written; rehearse again`, { details: { runId } });
 }
 
 function awayError({ runId }: RunRecord, away: readonly UnavailableNamespace[]): CallgateError {
