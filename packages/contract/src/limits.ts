@@ -17,7 +17,7 @@ export interface RunLimits {
   readonly calls: number;
   /** Tool calls under way at once; more wait in a queue. */
   readonly concurrentCalls: number;
-  /** Calls of one tool that fail in a row with the same code: with this one the run ends. */
+  /** Calls of one tool that fail in a row with the same code, and calls of the run that are denied, in all: with this one the run ends. */
   readonly likeFailures: number;
   /** Encoded arguments of one call. */
   readonly argumentBytes: number;

@@ -104,7 +104,7 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
     }
   });
 
-  test.skipIf(wire !== "http")("a client acts as the principal of its token, and a session of one is none for another", async () => {
+  test.skipIf(wire !== "http")("mcp-005, http-007: a client acts as the principal of its token, and a session of one is none for another", async () => {
     const gate = createFakeGate({ run: () => Promise.resolve(completed(1)) });
     const tokens = ["token of ann, long", "token of bea, long"];
     const principals = ["ann", "bea"].map((user): Principal => ({ tenant: "acme", user, roles: [user], claims: {} }));
@@ -320,7 +320,7 @@ describe("createMcpServer: HTTP walls", () => {
       request.end(body);
     });
 
-  test("refuses a foreign host, a foreign origin, a missing or wrong token, and other paths, in that order", async () => {
+  test("http-003, http-006: refuses a foreign host, a foreign origin, a missing or wrong token, and other paths, in that order", async () => {
     const endpoint = await openHttp(createFakeGate());
     const authorization = `Bearer ${endpoint.token}`;
     expect((await post(endpoint, { host: "evil.example", authorization })).status).toBe(403);
@@ -364,7 +364,7 @@ describe("createMcpServer: HTTP walls", () => {
     }
   });
 
-  test("refuses a body over the bound, and one that is no JSON", async () => {
+  test("http-010: refuses a body over the bound, and one that is no JSON", async () => {
     const endpoint = await openHttp(createFakeGate(), { maxBodyBytes: 10_000 });
     const authorization = `Bearer ${endpoint.token}`;
     expect((await post(endpoint, { authorization }, JSON.stringify({ x: "y".repeat(20_000) }))).status).toBe(413);

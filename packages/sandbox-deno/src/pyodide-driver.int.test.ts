@@ -89,7 +89,7 @@ describe("createPyodideDriver", () => {
     }
   }, 180_000);
 
-  test("a broken snapshot is made anew", async () => {
+  test("br-032: a broken snapshot is made anew", async () => {
     const [name = ""] = readdirSync(cacheFolder).filter((file) => file.endsWith(".snapshot"));
     const path = join(cacheFolder, name);
     const bytes = readFileSync(path);

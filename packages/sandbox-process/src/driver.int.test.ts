@@ -128,7 +128,7 @@ for (const { name, create, skip } of await testLaunchers()) {
         expect((await runSource(driver, "import os\nos._exit(7)")).end).toMatchObject({ kind: "threw", error: { code: "EXIT_CODE" } });
       });
 
-      test("case 62: a signal ends the run as crashed and names it; what was printed is kept", async () => {
+      test("case 62, br-025: a signal ends the run as crashed and names it; what was printed is kept", async () => {
         const { end, out } = await runSource(driver, "import os\nprint('before')\nos.abort()");
         expect(end).toMatchObject({ kind: "crashed", signal: "SIGABRT" });
         expect(out).toBe("before");

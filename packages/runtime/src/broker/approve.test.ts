@@ -124,7 +124,7 @@ describe("approve", () => {
     expect(setup.gate.entries()).toMatchObject([{}, { decision: "ask" }, { kind: "approval-asked" }, { decision: "deny", answeredBy: "ann" }, { outcome: "denied" }]);
   });
 
-  test("refuses an approved call when the tool's definition has changed, or is gone", async () => {
+  test("mcp-001: refuses an approved call when the tool's definition has changed, or is gone", async () => {
     for (const after of [[testTool("crm.pay", { version: "2" })], []]) {
       const setup = asking({}, () => { catalog = testCatalog(after); return { kind: "approved", by: "ann" }; });
       let catalog = testCatalog([setup.pay]);

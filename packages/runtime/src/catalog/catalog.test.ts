@@ -43,7 +43,7 @@ describe("createCatalog", () => {
     );
   });
 
-  test("code-mode 12: refuses two sources with one namespace, naming both", () => {
+  test("code-mode 12, mcp-003: refuses two sources with one namespace, naming both", () => {
     expect(() => createCatalog([listing("a-b", []), listing("a.b", [], { kind: "mcp" })])).toThrow(
       expect.objectContaining({ code: "TOOL_DUPLICATE", message: 'Two sources claim the namespace "a_b": "a-b" and "a.b". Give one of them another name' }) as Error,
     );

@@ -74,7 +74,7 @@ describe("rows of several entries", () => {
     expect(JSON.stringify(read)).not.toMatch(/secret/);
   });
 
-  test("does not open when it was moved to another place, or when entries were taken out of it", async () => {
+  test("br-032: does not open when it was moved to another place, or when entries were taken out of it", async () => {
     const { journal, inFile } = await makeJournal();
     await journal.begin(sampleRun("r1"));
     for (const seq of [0, 1]) await journal.append(leaseOf("r1"), [issued(seq), ended(seq)], "lazy");

@@ -55,7 +55,7 @@ describe("createFileBlobs", () => {
     expect(await readFile(join(folder, "outside"), "utf8")).toBe("x");
   });
 
-  test("does not give out bytes that were changed", async () => {
+  test("br-032: does not give out bytes that were changed", async () => {
     const { blobs, files } = await makeBlobs();
     const digest = await blobs.put("acme", Buffer.from("true"));
     await writeFile((await files())[0] ?? "", "fake");

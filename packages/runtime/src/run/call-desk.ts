@@ -7,6 +7,7 @@ import { answerBuiltin } from "./builtins.ts";
 import type { BuiltinReader } from "./builtins.ts";
 import { guestErrorOf } from "./guest-error.ts";
 import { createLikeFailures } from "./like-failures.ts";
+import type { LikeFailure } from "./like-failures.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { TokenMeter } from "./token-meter.ts";
@@ -27,8 +28,8 @@ export interface CallDeskOptions {
   readonly ready: (answered: Answered) => void;
   /** The program made more calls than it may. */
   readonly tooManyCalls: () => void;
-  /** One tool failed as often in a row, and in the same way, as it may. */
-  readonly tooManyFailures: (failure: { readonly tool: string; readonly code: string }) => void;
+  /** The same has failed, or calls were denied, as often as that may be. */
+  readonly tooManyFailures: (failure: LikeFailure) => void;
   /** A call was none of the plan that the run is pinned to. */
   readonly drifted: () => void;
   /** A call ended or was parked, or a wait is over. */

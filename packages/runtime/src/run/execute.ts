@@ -7,6 +7,7 @@ import { driveGuest } from "./drive-guest.ts";
 import type { DrivenGuest, GuestHearing } from "./drive-guest.ts";
 import { createOutputSink } from "./guest-output.ts";
 import type { OutputOptions, OutputSink } from "./guest-output.ts";
+import type { LikeFailure } from "./like-failures.ts";
 import { createPump } from "./pump.ts";
 import type { Pump } from "./pump.ts";
 import { createReplayScript } from "./replay-script.ts";
@@ -206,8 +207,9 @@ function callsEnd(limits: RunLimits): GuestEnd {
   return limitEnd(limits, "calls", `The program made more than ${limits.calls} calls (limit calls). Do more with one call, or split the work over several runs.`);
 }
 
-function failuresEnd(limits: RunLimits, { tool, code }: { readonly tool: string; readonly code: string }): GuestEnd {
-  return limitEnd(limits, "likeFailures", `${tool} failed ${limits.likeFailures} times in a row with ${code} (limit likeFailures). More of the same changes nothing: read the error, and do something else.`);
+function failuresEnd(limits: RunLimits, failure: LikeFailure): GuestEnd {
+  const what = failure.kind === "denied" ? `${limits.likeFailures} calls of the program were denied` : `${failure.tool} failed ${limits.likeFailures} times in a row with ${failure.code}`;
+  return limitEnd(limits, "likeFailures", `${what} (limit likeFailures). More of the same changes nothing: read the error, and do something else.`);
 }
 
 function textEnd(limits: RunLimits): GuestEnd {

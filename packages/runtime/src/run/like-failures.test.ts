@@ -12,7 +12,14 @@ test("failures of one tool with one code count in a row: a good call or another 
   const failures = createLikeFailures(3);
   const end = (tool: string, code?: string) => failures.note({ tool, outcome: code === undefined ? "ok" : code === "CANCELLED" ? "cancelled" : "failed", error: code === undefined ? undefined : { code } });
   const told = [end("a", "X"), end("a", "X"), end("b", "X"), end("a"), end("a", "X"), end("a", "Y"), end("a", "X"), end("a", "X"), end("a", "CANCELLED"), end("b", "X"), end("b", "X"), end("a", "X")];
-  expect(told.map((one) => one?.tool)).toEqual([...Array<undefined>(10).fill(undefined), "b", "a"]);
+  expect(told.slice(0, 10)).toEqual(Array(10).fill(undefined));
+  expect(told.slice(10)).toEqual([{ kind: "failed", tool: "b", code: "X" }, { kind: "failed", tool: "a", code: "X" }]);
+});
+
+test("denials count in all, of whatever tool, and no good call takes one back", () => {
+  const failures = createLikeFailures(3);
+  const end = (tool: string, outcome: "ok" | "denied") => failures.note({ tool, outcome, error: outcome === "ok" ? undefined : { code: "DENIED" } });
+  expect([end("a", "denied"), end("a", "ok"), end("b", "denied"), end("b", "ok"), end("c", "denied")]).toEqual([undefined, undefined, undefined, undefined, { kind: "denied" }]);
 });
 
 test("a program that goes on failing in the same way is ended with a code that says so, and what it failed with", async () => {

@@ -62,7 +62,7 @@ describe("labels that reached a run", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("an error brings the labels of its tool as a value does; a call that was never made brings none", async () => {
+  test("ag-003: an error brings the labels of its tool as a value does; a call that was never made brings none", async () => {
     const { open } = world();
     const gate = await open();
     expect(await gate.run(`try { await tools.t.broken({}) } catch {} await tools.t.customer({}); ${leak}`)).toMatchObject({ status: "suspended" });
@@ -146,7 +146,7 @@ describe("labels beyond one run", () => {
     expect(() => gate.passThrough({ conversation: "" })).toThrow(/conversation/);
   });
 
-  test("a program that reads the handle of another run has read what that run had", async () => {
+  test("ag-007: a program that reads the handle of another run has read what that run had", async () => {
     const { open, sent } = world();
     const gate = await open();
     const { value } = await gate.run("return await tools.t.customer({})");

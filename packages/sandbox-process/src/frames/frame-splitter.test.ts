@@ -22,7 +22,7 @@ describe("createFrameSplitter", () => {
     );
   });
 
-  test("refuses a size before it keeps a byte of it", () => {
+  test("br-024: refuses a size before it keeps a byte of it", () => {
     const prefix = Buffer.alloc(8);
     prefix.writeUInt32BE(10, 0);
     prefix.writeUInt32BE(1_000_001, 4);
@@ -58,7 +58,7 @@ describe("parseGuestFrame", () => {
     expect(() => parse(head)).toThrow(FrameError);
   });
 
-  test("never throws anything but a FrameError", () => {
+  test("br-024: never throws anything but a FrameError", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.record({ k: fc.constantFrom("call", "threw", "progress", "artifact", "limit", "hello"), seq: fc.anything(), error: fc.anything(), name: fc.anything() }).map((head) => JSON.stringify(head) ?? "")), (head) => {
         try {

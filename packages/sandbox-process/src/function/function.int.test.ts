@@ -130,7 +130,7 @@ describe("a function that cannot be trusted", () => {
     ["says something else the second time", (round) => (round === 0 ? frames(writeFrame({ k: "call", seq: 0, name: "demo.echo", tagged: false }, "{}"), writeFrame({ k: "blocked", delivered: 0 })) : frames(writeFrame({ k: "returned", tagged: false }, "1"))), /did not do the same twice/],
     ["sends files over the bound", () => frames(...Array.from({ length: 65 }, (_, index) => writeFrame({ k: "artifact", name: `${index}`, mimeType: "" }, "x"))), /more files than allowed/],
     ["crashes", () => frames(writeFrame({ k: "crashed", message: "out of luck" })), /out of luck/],
-  ])("one that %s ends the run as crashed and says so", async (_what, answer, said) => {
+  ])("br-024, br-025: one that %s ends the run as crashed and says so", async (_what, answer, said) => {
     const { end } = await runSource(await lying(answer), text("return 1"), { language });
     expect(end).toMatchObject({ kind: "crashed", message: expect.stringMatching(said) });
     expect(JSON.stringify(end)).not.toMatch(/<b>|127\.0\.0\.1|token of a test/);

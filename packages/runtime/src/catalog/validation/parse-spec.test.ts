@@ -39,7 +39,7 @@ describe("createSpecParser", () => {
     expect(issues(more)).toEqual([expect.stringMatching(message)]);
   });
 
-  test("refuses what is no tool, and a schema too deep, too large or in circles", () => {
+  test("br-027: refuses what is no tool, and a schema too deep, too large or in circles", () => {
     for (const nothing of [null, undefined, 1, "x", []]) expect(parser.parse(nothing).kind).toBe("invalid");
     const deep = Array.from({ length: maxSchemaDepth + 1 }).reduce<JsonSchema>((inner) => ({ not: inner }), {});
     expect(issues({ input: deep })).toEqual([expect.stringContaining("input: nested deeper than")]);

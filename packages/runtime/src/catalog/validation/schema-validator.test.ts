@@ -61,7 +61,7 @@ describe("createSchemaValidator", () => {
     expect(issues({ type: "string", format: "x-own", "x-keyword": { deep: 1 }, discriminator: { propertyName: "a" } } as JsonSchema, "anything")).toEqual([]);
   });
 
-  test("a schema cannot switch its own check off", () => {
+  test("br-027: a schema cannot switch its own check off", () => {
     expect(issues({ $async: true, type: "string" } as JsonSchema, 1)).toEqual([": expected string, got number 1"]);
     expect(issues({ $schema: "https://example.com/own", id: "x", type: "string" }, 1)).toEqual([": expected string, got number 1"]);
   });
@@ -93,7 +93,7 @@ describe("createSchemaValidator", () => {
 });
 
 describe("createSchemaValidator against hostile schemas and values", () => {
-  test("answers at once for a pattern and a text made to never end", () => {
+  test("br-026: answers at once for a pattern and a text made to never end", () => {
     const hostile: JsonSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" }, b: { type: "string", pattern: "^b$" } }, patternProperties: { "^(x|x)*y$": { type: "number" } } };
     expect(issues(hostile, { a: `${"a".repeat(50_000)}!`, b: "b", [`${"x".repeat(50_000)}z`]: 1 })).toHaveLength(1);
     expect(issues(hostile, { a: "aaa", b: "c" })).toEqual(['/b: must match the pattern "^b$", got string "c"']);
