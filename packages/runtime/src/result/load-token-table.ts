@@ -5,8 +5,19 @@ import type { TokenTable } from "./token-table.ts";
 /** Works from source and from dist: the entry has the extension of this file. */
 const workerUrl = new URL(`./token-table-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
-/** Makes the table of o200k in a thread, about 0.4 s during which this one is free. */
+/** It is the same for everybody and nobody writes to it, so that all gates of a process use one; a failure is not kept. */
+let loaded: Promise<TokenTable> | undefined;
+
+/** The table of o200k. It is made once a process, in a thread: about 0.4 s during which this one is free. */
 export function loadTokenTable(): Promise<TokenTable> {
+  loaded ??= makeTokenTable().catch((fault: unknown) => {
+    loaded = undefined;
+    throw fault;
+  });
+  return loaded;
+}
+
+function makeTokenTable(): Promise<TokenTable> {
   const worker = new Worker(workerUrl, { name: "callgate-tokens", env: threadEnvironment(), execArgv: [], stdin: false });
   return new Promise((resolve, reject) => {
     worker.once("message", resolve);
