@@ -2,7 +2,7 @@
 // (npm itself does not apply publishConfig.exports), judged by publint and attw, and its doors are loaded from there: a
 // worker found by `new URL("./x.ts")` works from source, passes both judges and is missing in dist. Nothing is published.
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -38,6 +38,8 @@ function build(source, target) {
   writeFileSync(file, JSON.stringify(config));
   execFileSync(bin("tsc"), ["-p", file], { stdio: "inherit" });
   rmSync(file);
+  // The compiler takes what is CommonJS already for given, and leaves it where it is.
+  for (const name of globSync("**/*.{cjs,d.cts}", { cwd: join(source, "src") })) cpSync(join(source, "src", name), join(target, "dist", name));
 }
 
 function published(source) {

@@ -1,5 +1,5 @@
 import type { CheckReport, Diagnostic, Lane, Repair } from "@callgate/contract";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled, Compiler, Flavour } from "./compiler.ts";
 import { findAdvice } from "./advice.ts";

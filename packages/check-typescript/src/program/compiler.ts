@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { declarationFile } from "./declaration-file.ts";
 import type { Environment } from "./environment.ts";
 import { guestLibText } from "./guest-lib.ts";

@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 
 /** Parsed once, bound by its first program and shared by all later ones. */
 export function declarationFile(fileName: string, text: string): ts.SourceFile {

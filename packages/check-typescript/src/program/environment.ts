@@ -1,5 +1,5 @@
 import type { Effect, UnavailableNamespace } from "@callgate/contract";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { declarationFile } from "./declaration-file.ts";
 import type { HostModules } from "./node-world.ts";
 

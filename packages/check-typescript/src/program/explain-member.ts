@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { didYouMean, nearest } from "@callgate/runtime/check-parts";
 import type { Said } from "@callgate/runtime/check-parts";
 import type { Explaining } from "./explaining.ts";

@@ -1,5 +1,5 @@
 import type { ProgramForm } from "@callgate/contract";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { error } from "@callgate/runtime/check-parts";
 import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor, inPlaceOf } from "./edited-text.ts";

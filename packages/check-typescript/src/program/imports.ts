@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { advice, error, nearest, warning } from "@callgate/runtime/check-parts";
 import type { Finding } from "@callgate/runtime/check-parts";
 import { blanksFor } from "./edited-text.ts";

@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import type { Compiled } from "./compiler.ts";
 import { isAssigned, walk } from "./walk.ts";
 

@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 
 /** The innermost node that starts at `offset` and is `length` long; the innermost around `offset` where there is none. */
 export function nodeAt(file: ts.SourceFile, offset: number, length: number): ts.Node {

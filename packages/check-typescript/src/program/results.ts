@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { warning } from "@callgate/runtime/check-parts";
 import type { Finding } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";

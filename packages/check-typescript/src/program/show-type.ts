@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import type { Compiled } from "./compiler.ts";
 import type { Environment } from "./environment.ts";
 

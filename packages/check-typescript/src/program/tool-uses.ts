@@ -1,5 +1,5 @@
 import type { Effect, Reach } from "@callgate/contract";
-import ts from "typescript";
+import ts from "./typescript.cjs";
 import { reachOf } from "@callgate/runtime/check-parts";
 import type { Compiled } from "./compiler.ts";
 import type { Environment, KnownNamespace } from "./environment.ts";

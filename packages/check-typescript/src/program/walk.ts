@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "./typescript.cjs";
 
 /** Calls `visit` for every node below `root`, itself included, parents first. A visit that answers false leaves out what is below. */
 export function walk(root: ts.Node, visit: (node: ts.Node) => boolean | void): void {

@@ -1,0 +1,2 @@
+import typescript = require("typescript");
+export = typescript;
