@@ -20,13 +20,8 @@ export interface NoEngine {
   readonly fix: string;
 }
 
-interface Version {
-  readonly Version?: string;
-  readonly ApiVersion?: string;
-  readonly Components?: readonly { readonly Name?: string }[] | null;
-}
-
 interface Info {
+  readonly ServerVersion?: string;
   readonly Labels?: readonly string[] | null;
   readonly Runtimes?: Readonly<Record<string, object>>;
   readonly DefaultRuntime?: string;
@@ -65,19 +60,27 @@ export async function findEngine(kind: EngineKind, options: ContainerOptions): P
 async function tryEngine(kind: EngineKind, socketPath: string, options: ContainerOptions): Promise<Engine | NoEngine> {
   const first = createEngineClient(socketPath);
   try {
-    const version = (await first.call("GET", "/version", { timeoutMs: 10_000 })) as Version;
-    const found: EngineKind = version.Components?.some(({ Name: name }) => name === "Podman Engine") === true ? "podman" : "docker";
+    // Not GET /version: Podman asks the package manager for the versions of its helpers there, which takes a second and more.
+    const { found, apiVersion } = await greet(first);
     if (found !== kind) return { reason: `at ${socketPath} answers ${found}, not ${kind}`, fix: `sandbox.launcher: "${found}"` };
     const info = (await first.call("GET", "/info", { timeoutMs: 10_000 })) as Info;
     const problem = lacking(kind, info, options);
     if (problem !== undefined) return problem;
-    return { kind, client: createEngineClient(socketPath, version.ApiVersion), version: version.Version ?? "", missing: weakerWalls(info) };
+    return { kind, client: createEngineClient(socketPath, apiVersion), version: info.ServerVersion ?? "", missing: weakerWalls(info) };
   } catch (fault) {
     if (fault instanceof EngineError && fault.systemCode === "EACCES") return { reason: `this user may not open ${socketPath}`, fix: "use a rootless engine, or let root add this user to the socket's group (who can open it can become root)" };
     return { reason: fault instanceof Error ? fault.message : String(fault), fix: "" };
   } finally {
     first.close();
   }
+}
+
+/** Which engine it is and the newest API it speaks, from the head of its answer to a ping. */
+async function greet(client: EngineClient): Promise<{ readonly found: EngineKind; readonly apiVersion: string | undefined }> {
+  const response = await client.open("GET", "/_ping", { timeoutMs: 10_000 });
+  response.resume();
+  const apiVersion = response.headers["api-version"];
+  return { found: "libpod-api-version" in response.headers ? "podman" : "docker", apiVersion: typeof apiVersion === "string" ? apiVersion : undefined };
 }
 
 /** What of the minimum, or of what was asked for, it does not have. */
