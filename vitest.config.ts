@@ -1,8 +1,12 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const folders = ["packages", "checks", "examples"];
 /** Need a process, a port or an engine. */
 const integration = folders.map((folder) => `${folder}/**/*.int.test.ts`);
+
+// Test processes, their threads and the commands they start load the same code again and again: it is compiled once.
+process.env.NODE_COMPILE_CACHE ??= resolve("node_modules/.cache/callgate-compiled");
 
 const isCi = process.env.CI !== undefined;
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
+import { compiledCode } from "./cli/fixtures/cli-project.ts";
 
 const run = promisify(execFile);
 const home = mkdtempSync(join(tmpdir(), "callgate-examples-"));
@@ -11,7 +12,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** What an example prints. It checks itself: where something is wrong it exits with an error. Where there is no sandbox for it, it says so. */
 async function printed(name: string): Promise<string> {
-  const { stdout } = await run(process.execPath, [join(import.meta.dirname, `../../../examples/${name}/${name}.ts`)], { env: { PATH: process.env["PATH"], HOME: home } });
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, `../../../examples/${name}/${name}.ts`)], { env: { PATH: process.env["PATH"], HOME: home, ...compiledCode } });
   return stdout;
 }
 

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { createCallgate, defineTool } from "./index.ts";
 import type { CallgateOptions } from "./index.ts";
 import type { Gate, RunResult } from "./index.ts";
+import { compiledCode } from "./cli/fixtures/cli-project.ts";
 
 const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
@@ -70,7 +71,7 @@ describe.skipIf(probe.kind !== "ready")(`programs in Node, through a gate${why}`
 
   test("callgate run FILE --sandbox bubblewrap, exec -l node and check -l node", () => {
     writeFileSync(join(root, "program.ts"), 'import os from "node:os";\nconst user: number = os.userInfo().uid;\nreturn user > 0;\n');
-    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string } => spawnSync(process.execPath, [bin, ...args], { cwd: root, env: { PATH: process.env["PATH"], HOME: root, XDG_STATE_HOME: join(root, "cli") }, encoding: "utf8", timeout: 60_000 });
+    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string } => spawnSync(process.execPath, [bin, ...args], { cwd: root, env: { PATH: process.env["PATH"], HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "cli") }, encoding: "utf8", timeout: 60_000 });
     expect(callgate("run", "program.ts", "--sandbox", "bubblewrap")).toMatchObject({ status: 0, stdout: "true\n" });
     expect(callgate("exec", "-l", "node", "-e", 'import { basename } from "node:path"; return basename("/a/b")')).toMatchObject({ status: 0, stdout: "b\n" });
     expect(callgate("check", "program.ts").status).toBe(1);

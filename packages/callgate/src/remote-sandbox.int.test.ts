@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createCallgate, defineTool } from "./index.ts";
 import type { CallgateOptions } from "./index.ts";
+import { compiledCode } from "./cli/fixtures/cli-project.ts";
 
 const bin = fileURLToPath(new URL("../bin/callgate.mjs", import.meta.url));
 const probe = await createBubblewrapLauncher().probe();
@@ -20,7 +21,7 @@ describe.skipIf(why !== "")(`callgate sandbox serve${why}`, { timeout: 120_000 }
   const root = mkdtempSync(join(tmpdir(), "callgate-remote-"));
   const folder = join(root, "project");
   const token = "a token of 32 characters, random";
-  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), CALLGATE_SANDBOX_TOKEN: token };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), CALLGATE_SANDBOX_TOKEN: token };
   let server: { readonly child: ChildProcess; readonly url: string };
 
   const callgate = (args: readonly string[]) => spawnSync(process.execPath, [bin, ...args], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });

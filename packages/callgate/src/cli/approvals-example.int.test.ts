@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin } from "./fixtures/cli-project.ts";
+import { callgateBin, compiledCode } from "./fixtures/cli-project.ts";
 
 test("the story of examples/approvals ends as it says: two payments, one refused, a result withheld, all of it on record", { timeout: 900_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-story-"));
@@ -13,7 +13,7 @@ test("the story of examples/approvals ends as it says: two payments, one refused
   cpSync(fileURLToPath(new URL("../../../../examples/approvals", import.meta.url)), folder, { recursive: true });
   for (const made of [bin, state]) mkdirSync(made);
   symlinkSync(callgateBin, join(bin, "callgate"));
-  const env = { PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter), HOME: root, XDG_CONFIG_HOME: join(root, "config"), STORY_STATE: state, NO_COLOR: "1", COLUMNS: "300" };
+  const env = { PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter), HOME: root, ...compiledCode, XDG_CONFIG_HOME: join(root, "config"), STORY_STATE: state, NO_COLOR: "1", COLUMNS: "300" };
   const { status, stdout, stderr } = spawnSync("sh", [join(folder, "story.sh")], { env, encoding: "utf8" });
   expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
   expect(readFileSync(join(state, "payments.txt"), "utf8")).toBe("bob 40\nbob 40\n");

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { compiledCode } from "./fixtures/cli-project.ts";
 
 const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "callgate-check-"));
@@ -20,7 +21,7 @@ export const add = defineTool({ description: "Keep a note", effect: "write", inp
 );
 
 function callgate(args: readonly string[], input = ""): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
   return { status, stdout, stderr };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, describe, expect, test } from "vitest";
+import { compiledCode } from "./fixtures/cli-project.ts";
 
 const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
@@ -22,7 +23,7 @@ export const get = defineTool({ description: "Read a note", effect: "read", inpu
 export const add = defineTool({ description: "Keep a note", effect: "write", input: z.object({ text: z.string() }), handler: () => ({}) });
 `,
   );
-  const env = { PATH: process.env["PATH"] ?? "", HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
   const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } => spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 120_000 });
   const json = (...args: string[]): Record<string, unknown> => JSON.parse(callgate("--json", ...args).stdout) as Record<string, unknown>;
   const recordFile = (name: string): string => join(root, "state/callgate/sessions", `${name}.json`);
