@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, "run", "--no-file-parallelism", "packages/sandbox-process/src/launcher/container", "packages/sandbox-process/src/artifacts.int.test.ts", "packages/callgate/src/executor/executor-containers.int.test.ts"], {
+const { status } = spawnSync(process.execPath, [vitest, "run", "--no-file-parallelism", "packages/sandbox-process/src/launcher/container", "packages/sandbox-process/src/artifacts.int.test.ts", "packages/sandbox-process/src/mounts", "packages/callgate/src/executor/executor-containers.int.test.ts"], {
   cwd: fileURLToPath(new URL("../..", import.meta.url)),
   env: { ...process.env, CALLGATE_CONTAINERS: "all" },
   stdio: "inherit",
