@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { JournalEntry, RunLease } from "@callgate/contract";
 import { digestOf, indexedNumber, payloadPlace, rowCells, sealedDigestOf, sealPayload } from "@callgate/runtime/journal-parts";
 import type { AuditStamps, PreparedEntry } from "@callgate/runtime/journal-parts";
-import { isLost } from "./database.ts";
+import { isLost } from "./postgres-error.ts";
 import type { Database, SqlValue, Sync } from "./database.ts";
 import type { Lanes } from "./lanes.ts";
 import { beginChain } from "./run-chain.ts";

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
+import { isLost, toJournalError } from "./postgres-error.ts";
 import { migrations } from "./schema.ts";
 
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
@@ -148,31 +149,4 @@ async function schemaVersion(query: Query): Promise<number> {
   const version = Number((await query("select version from callgate.schema_version"))[0]?.["version"] ?? 0);
   if (version <= migrations.length) return version;
   throw new CallgateError("JOURNAL_VERSION", `Cannot open the journal: the database has schema ${version}, this Callgate knows up to ${migrations.length}. Update Callgate, or use another database`, { details: { version, known: migrations.length } });
-}
-
-/** Whether the connection was lost before an answer came: what was asked for may have been done. */
-export function isLost(error: unknown): boolean {
-  return CallgateError.is(error) && error.details?.["connection"] === "lost";
-}
-
-// SQLSTATE classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
-const advice: readonly (readonly [code: RegExp, told: string])[] = [
-  [/^(53100|53200)$/, "has no space or memory left. Nothing of it was written; free some, or run `callgate runs prune`, then try again"],
-  [/^53300$/, "takes no more connections. Nothing of it was written; raise max_connections, or give each process fewer"],
-  [/^25006$/, "is read-only (a standby?). Nothing of it was written; point the journal at the primary"],
-  [/^(28|3D000)/, "refused the connection: check user, password and database of the journal's URL"],
-  [/^42501$/, "does not let this user make or write the schema callgate: grant it, or let the owner start once"],
-];
-
-/** Turns what `pg` threw into the journal's error. The URL is never shown: it may hold a password. */
-export function toJournalError(error: unknown): CallgateError {
-  if (CallgateError.is(error)) return error;
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const state = typeof code === "string" ? code : "";
-  const known = advice.find(([pattern]) => pattern.test(state));
-  if (known !== undefined) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL ${known[1]} (SQLSTATE ${state})`, { cause: error, details: { state } });
-  // No class begins with E: EPIPE is the system's word for a connection that is gone.
-  if (/^(?!E)[0-9A-Z]{5}$/.test(state) && !/^(57P|08)/.test(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL refused it: ${String(message)} (SQLSTATE ${state}). Nothing of it was written`, { cause: error, details: { state } });
-  if (["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT"].includes(state)) return new CallgateError("JOURNAL_UNAVAILABLE", `The journal's PostgreSQL cannot be reached (${state}). Nothing of it was written; start it, or check the URL`, { cause: error, details: { state } });
-  return new CallgateError("JOURNAL_UNAVAILABLE", `The connection to the journal's PostgreSQL was lost (${state === "" ? String(message) : state}): what was being written may be there or not`, { cause: error, details: { connection: "lost", state } });
 }

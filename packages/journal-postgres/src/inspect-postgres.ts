@@ -1,5 +1,5 @@
 import pg from "pg";
-import { toJournalError } from "./database.ts";
+import { toJournalError } from "./postgres-error.ts";
 import type { SqlRow } from "./database.ts";
 import { migrations } from "./schema.ts";
 

@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { LedgerEvent } from "@callgate/contract";
 import { bytesColumn, createSlots, nobodysTenant, noStamp } from "@callgate/runtime/journal-parts";
 import type { AuditStamps, Stamp } from "@callgate/runtime/journal-parts";
-import { isLost } from "./database.ts";
+import { isLost } from "./postgres-error.ts";
 import type { Database, Query, SqlValue } from "./database.ts";
 
 /**
