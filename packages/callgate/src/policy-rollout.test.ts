@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const pay = defineTool({ name: "pay", description: "Pays", effect: "write", input: { type: "object" }, handler: () => "paid" });
 
 test("a policy that is tried out is on record where it would have decided otherwise, and decides once it is enforced", async () => {
-  const next = { rules: [{ deny: "crm.pay", id: "no-pay" }], roles: ["pilot"] };
+  const next = { rules: [{ deny: "crm.pay", id: "no-pay" }, { ask: { run: "*" }, id: "programs" }, { ask: "crm.pay", on: "result" as const, id: "results" }], roles: ["pilot"] };
   const open = (stage: "shadow" | "enforce") => createCallgate({ folder, stateFolder: join(folder, stage), tools: { crm: [pay] }, rules: [{ allow: "crm.*" }], policy: { next: { ...next, stage } } });
   const pilot = { tenant: "local", user: "ann", roles: ["pilot"], claims: {} };
 
@@ -19,6 +19,8 @@ test("a policy that is tried out is on record where it would have decided otherw
   expect(run).toMatchObject({ status: "completed", value: { value: "paid" } });
   const entries = (await shadowed.runs.show(run.runId, { principal: pilot }))?.entries ?? [];
   expect(entries.find(({ kind }) => kind === "call-decided")).toMatchObject({ decision: "allow", ruleId: "rules[0]", next: { kind: "deny", ruleId: "no-pay" } });
+  expect(entries.find(({ kind }) => kind === "checked")).toMatchObject({ ok: true, next: { kind: "ask", ruleId: "programs" } });
+  expect(entries.find(({ kind }) => kind === "call-ended")).toMatchObject({ outcome: "ok", resultDecided: { next: { kind: "ask", ruleId: "results" } } });
   expect(shadowed.policy.rules().map(({ place }) => place)).toContain("next rules[0]");
   await shadowed.close();
 

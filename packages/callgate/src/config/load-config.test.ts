@@ -60,6 +60,8 @@ describe("loadConfig", () => {
     ['{"limits": {"cpuMS": 5}}', 'limits.cpuMS: unknown key; did you mean "cpuMs"?'],
     ['{"mcpServers": {"a": {"comand": "x", "command": "y"}}}', 'mcpServers.a.comand: unknown key; did you mean "command"?'],
     ['{"mcpServers": {"a": {}}}', "mcpServers.a: needs either command or url"],
+    ['{"mcpServers": {"a": {"command": "x", "sensitive": {"get": ["/birthday"]}}}}', "mcpServers.a.sensitive.get.0: must be a JSON Pointer that starts with /input or /output"],
+    ['{"mcpServers": {"a": {"command": "x", "detect": {"get": {"/output/id": {"cards": false}}}}}}', "cards"],
     ['{"limits": {"cpuMs": -1}}', "limits.cpuMs: "],
     ['{"toolsFolder": 3}', "toolsFolder: "],
     ["[]", "the top: "],

@@ -55,6 +55,17 @@ describe("a question about a result", () => {
     expect([state.questions, gate.entries().filter(({ kind }) => kind === "result-held")]).toEqual([[], []]);
   });
 
+  test("what policies that do not hold would have decided is on record beside what was", async () => {
+    const next = { kind: "deny", ruleId: "later" } as const;
+    const { gate, state } = asking({ decide: () => ({ kind: "allow", ruleId: "look", unobserved: { ...askFor, kind: "ask" }, next }) });
+    const ended = async () => { await gate.call("crm.export"); return gate.entries().at(-1); };
+    expect(await ended()).toMatchObject({ outcome: "ok", resultDecided: { unobserved: { kind: "ask", ruleId: "look" }, next } });
+    state.decide = () => ({ ...askFor, next });
+    expect(await ended()).toMatchObject({ outcome: "ok", release: { released: true, by: "ann" }, resultDecided: { next } });
+    state.decide = () => ({ kind: "allow", ruleId: "yes" });
+    expect(await ended()).not.toHaveProperty("resultDecided");
+  });
+
   test("a call that failed has no result to ask about", async () => {
     const { gate, state } = asking({ run: () => { throw new Error("down"); } });
     expect(errorOf(await gate.call("crm.export")).code).toBe("TOOL_FAILED");
