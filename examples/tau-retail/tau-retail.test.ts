@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { createCallgate, functionSource } from "callgate";
 import type { Gate } from "callgate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { canonical, hashOf, openRetailShop, sorted } from "./retail-plans.ts";
 import { retailReads } from "./retail-reads.ts";
 import type { RetailDatabase } from "./retail-schemas.ts";
 import { retailWrites } from "./retail-writes.ts";
@@ -22,13 +22,6 @@ const taskShape = z.object({
 });
 
 const read = (name: string) => readFileSync(new URL(name, data), "utf8");
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]));
-};
-const canonical = (value: unknown) => JSON.stringify(sorted(value));
-
 /** The task's calls as one program; a refusal is caught and kept as the data set writes it, plus the gate's word on its effect. */
 function programOf(task: z.infer<typeof taskShape>): string {
   const calls = task.actions.map(({ name, arguments: args }) => `await attempt(() => retail.${name}(${JSON.stringify(args)}));`);
@@ -70,11 +63,25 @@ describe.skipIf(!isThere)("tau-retail", () => {
       const result = await gate.run(programOf(task), { budgetTokens: 100_000 });
       const value = result.value?.kind === "whole" ? result.value.value : undefined;
       const wanted = task.actions.map((action) => (action.result.startsWith("{") ? sorted(JSON.parse(action.result)) : `${action.result}. Nothing was changed.`));
-      const hash = createHash("sha256").update(canonical(database)).digest("hex");
       if (result.status !== "completed" || canonical(value) !== JSON.stringify(wanted)) wrong.push(`${task.id}: ${result.status} ${result.error?.message ?? result.diagnostics[0]?.message ?? "other results"}`);
-      else if (hash !== task.stateHash) wrong.push(`${task.id}: other final state`);
+      else if (hashOf(database) !== task.stateHash) wrong.push(`${task.id}: other final state`);
     }
     expect(wrong).toEqual([]);
     expect(tasks).toHaveLength(520);
+  });
+
+  // All 520, and drift in 100 of them: checks/full/plans.mjs.
+  test("a task is rehearsed without a trace, its plan has the recorded writes, and applied it ends on the recorded state; drift stops it", { timeout: 300_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "callgate-tau-"));
+    const shop = await openRetailShop(start, folder);
+    try {
+      const tasks = read("tasks.jsonl").trim().split("\n").map((line) => taskShape.parse(JSON.parse(line)));
+      const picked = tasks.toSorted((a, b) => b.actions.length - a.actions.length).filter((_task, index) => index % 87 === 1);
+      for (const task of picked) expect(await shop.plan(task, { withDrift: true })).toMatchObject({ isGold: true, isUnchanged: true, endsOnGold: true, unsure: 0, drift: { isCaught: true }, wrong: [] });
+      expect(picked).toHaveLength(6);
+    } finally {
+      await shop.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

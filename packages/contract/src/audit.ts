@@ -173,8 +173,8 @@ export interface AuditRow {
   readonly performed?: AuditValue & { readonly by: string };
   /** Absent: the call ended before anything was decided. */
   readonly decision?: { readonly kind: "allow" | "ask" | "deny"; readonly ruleId: string; /** Sealed in the record: not exported. */ readonly reason?: string; readonly unobserved?: "ask" | "deny" };
-  /** The question or the standing grant, and who answered or gave it. */
-  readonly approval?: { readonly approvalId?: string; readonly grantId?: string; readonly by?: string };
+  /** The question, the standing grant or the item of the run's approved plan, and who answered, gave or approved it. */
+  readonly approval?: { readonly approvalId?: string; readonly planItem?: string; readonly grantId?: string; readonly by?: string };
   /** Where policy had a say in whether the program got the result: it did, or it did not, and by whose word. */
   readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string };
   /** `open`: no end is recorded. */

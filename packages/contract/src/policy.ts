@@ -64,8 +64,8 @@ export interface NextDecision {
 export type PolicyDecision = { readonly next?: NextDecision } & (
   /** `unobserved`: what the policy would have done were it enforced (mode `observe`). */
   | { readonly kind: "allow"; readonly ruleId: string; readonly unobserved?: Exclude<PolicyDecision, { kind: "allow" }> }
-  /** `from`: who is meant to answer, as the policy names them. */
-  | { readonly kind: "ask"; readonly ruleId: string; readonly reason: string; readonly from?: string }
+  /** `isPinned`: the policy allows it, and the plan that the run is pinned to is asked as well. `from`: who is meant to answer, as the policy names them. */
+  | { readonly kind: "ask"; readonly ruleId: string; readonly reason: string; readonly isPinned?: true; readonly from?: string }
   | { readonly kind: "deny"; readonly ruleId: string; readonly reason: string; readonly help?: string }
 );
 

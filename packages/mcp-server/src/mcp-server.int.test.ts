@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket } from "node:net";
 import { PassThrough } from "node:stream";
-import type { GateEvent, Principal, RunOptions, SourcePassThrough } from "@callgate/contract";
+import type { GateEvent, Plan, Principal, RunOptions, SourcePassThrough } from "@callgate/contract";
 import type { ClientOptions, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -135,6 +135,18 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
     const [first, second] = gate.asked.filter((entry) => entry.method === "run").map((entry) => entry.args[1] as RunOptions);
     expect(first).toMatchObject({ lane: "execute", budgetTokens: 500, taskId: "t1", principal: { tenant: "acme", user: "ada", agent: "test-client/9", roles: ["dev"] } });
     expect(second).toMatchObject({ lane: "query" });
+  });
+
+  test("a model may rehearse, and is told what would be written; nothing of it approves or applies", async () => {
+    const item = { id: "1", tool: "crm.update", effect: "write", args: {}, argsDigest: "sha256:1", occurrence: 0, decision: { kind: "ask", ruleId: "default:write" }, origins: [], derivedFrom: [] } as const;
+    const plan = { items: [item, { ...item, id: "2", isConditional: true }] } as Partial<Plan> as Plan;
+    const gate = createFakeGate({ run: () => Promise.resolve({ ...completed(1), plan }) });
+    const client = await connect(gate, [era, wire]);
+    const { tools } = await client.listTools();
+    const result = await client.callTool({ name: "execute_code", arguments: { code: "return 1", rehearse: true } });
+    expect(result.structuredContent).toMatchObject({ planned: [{ id: "1", tool: "crm.update", decision: "ask" }, { id: "2", isConditional: true }] });
+    expect(gate.asked.find(({ method }) => method === "run")?.args[1]).toMatchObject({ rehearse: true });
+    expect(tools.map(({ name }) => name)).toEqual(["search_tools", "get_tool_details", "call_tool", "execute_code", "query_code", "read_result"]);
   });
 
   test("reports failures with isError, and wrong arguments in words", async () => {

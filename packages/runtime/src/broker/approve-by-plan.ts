@@ -15,7 +15,7 @@ type Ask = Extract<PolicyDecision, { kind: "ask" }>;
 export function pinned({ request, effect }: ReadyCall, decision: PolicyDecision): PolicyDecision {
   if (request.plan === undefined || effect === "read" || request.undo !== undefined || decision.kind !== "allow") return decision;
   const { ruleId, next } = decision;
-  return { kind: "ask", ruleId, reason: "The run is pinned to a plan", ...(next === undefined ? {} : { next }) };
+  return { kind: "ask", ruleId, reason: "The run is pinned to a plan", isPinned: true, ...(next === undefined ? {} : { next }) };
 }
 
 /**

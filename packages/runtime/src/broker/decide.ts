@@ -20,7 +20,7 @@ export function decide(call: ReadyCall, decision: PolicyDecision, approvals: App
   const reason = final.kind === "allow" ? unobserved?.reason : final.reason;
   const taint = request.taint.labels;
   const decided = { decision: final.kind, ruleId: final.ruleId, ...(unobserved === undefined ? {} : { unobserved: unobserved.kind }), ...(decision.next === undefined ? {} : { next: decision.next }) };
-  record.add({ kind: "call-decided", atMs, seq: request.seq, ...decided, ...(reason === undefined ? {} : { reason: call.safe.text(reason) }), ...(taint.length === 0 ? {} : { taint }) });
+  record.add({ kind: "call-decided", atMs, seq: request.seq, ...decided, ...(final.kind === "ask" && final.isPinned === true ? { isPinned: true } : {}), ...(reason === undefined ? {} : { reason: call.safe.text(reason) }), ...(taint.length === 0 ? {} : { taint }) });
   seams.emit({ kind: "call-decided", atMs, runId: request.runId, principal: request.principal, callId: request.callId, tool: tool.name, ...decided });
   return final;
 }

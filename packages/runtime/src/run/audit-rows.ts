@@ -17,12 +17,13 @@ interface CallEntries {
 /** The lines of the audit trail that the record of a run holds, in issue order; a review of its program comes first. */
 export function auditRowsOf(run: RunRecord, entries: readonly JournalEntry[]): readonly AuditRow[] {
   const calls = new Map<number, CallEntries>();
+  const plan = entries.find((entry) => entry.kind === "planned");
   for (const entry of entries) {
     if (entry.kind === "call-issued") calls.set(entry.seq, { issued: entry });
     const call = "seq" in entry ? calls.get(entry.seq) : undefined;
     if (call !== undefined) take(call, entry);
   }
-  return [...reviewRows(run, entries), ...[...calls.values()].map((call) => callRow(run, call))];
+  return [...reviewRows(run, entries), ...[...calls.values()].map((call) => callRow(run, call, plan?.kind === "planned" ? plan.approvalId : undefined))];
 }
 
 function take(call: CallEntries, entry: JournalEntry): void {
@@ -39,7 +40,8 @@ function take(call: CallEntries, entry: JournalEntry): void {
   }
 }
 
-function callRow(run: RunRecord, call: CallEntries): AuditRow {
+/** @param planApprovalId of the plan that the run is pinned to */
+function callRow(run: RunRecord, call: CallEntries, planApprovalId: string | undefined): AuditRow {
   const { issued, decided, performed, ended, settled } = call;
   return {
     callId: issued.callId,
@@ -51,7 +53,7 @@ function callRow(run: RunRecord, call: CallEntries): AuditRow {
     args: valueOf(issued.args),
     ...(performed === undefined ? {} : { performed }),
     ...(decided === undefined ? {} : { decision: decisionOf(decided) }),
-    ...approvalOf(call),
+    ...approvalOf(call, planApprovalId),
     outcome: ended?.outcome ?? "open",
     effectStatus: settled?.effectStatus ?? ended?.effectStatus ?? effectWithoutEnd(run, call),
     atMs: issued.atMs,
@@ -66,8 +68,9 @@ function headOf({ runId, principal: { tenant, user, agent, task, roles }, progra
   return { runId, principal: { tenant, user, roles, ...(agent === undefined ? {} : { agent }), ...(task === undefined ? {} : { task }) }, ...(programDigest === undefined ? {} : { programDigest }) };
 }
 
-function approvalOf({ asked, decided }: CallEntries): Pick<AuditRow, "approval"> {
-  const { grantId, answeredBy } = decided ?? {};
+function approvalOf({ asked, decided }: CallEntries, planApprovalId: string | undefined): Pick<AuditRow, "approval"> {
+  const { grantId, answeredBy, planItem } = decided ?? {};
+  if (planItem !== undefined && asked === undefined) return { approval: { planItem, ...(planApprovalId === undefined ? {} : { approvalId: planApprovalId }), ...(answeredBy === undefined ? {} : { by: answeredBy }) } };
   if (asked === undefined && grantId === undefined) return {};
   return { approval: { ...(asked === undefined ? {} : { approvalId: asked.question.approvalId }), ...(grantId === undefined ? {} : { grantId }), ...(answeredBy === undefined ? {} : { by: answeredBy }) } };
 }

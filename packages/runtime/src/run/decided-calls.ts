@@ -46,7 +46,7 @@ interface Gathered {
 export function decidedCalls({ runId, principal, lane }: RunRecord, entries: readonly JournalEntry[]): readonly DecidedCall[] {
   return gather(entries).flatMap(({ issued, answeredBefore, decided: first, held, ended }): readonly DecidedCall[] => {
     const { seq, callId, tool, atMs, args } = issued;
-    const decided = first === undefined ? undefined : { decision: first.unobserved ?? first.decision, ruleId: first.ruleId };
+    const decided = first === undefined ? undefined : { decision: first.unobserved ?? (first.isPinned === true ? "allow" : first.decision), ruleId: first.ruleId };
     if (decided?.ruleId === "lane:query") return [];
     return [{ runId, callId, seq, tool, principal, lane, atMs, taint: first?.taint ?? [], answeredBefore, decided, args: clearOf(args), result: resultOf(ended, held) }];
   });

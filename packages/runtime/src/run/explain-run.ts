@@ -121,6 +121,7 @@ function whyText(decision: AuditRow["decision"], approval: AuditRow["approval"])
   if (decision === undefined) return "Nothing was decided about it";
   if (decision.unobserved !== undefined) return `It was let through because the policy is not enforced; rule ${decision.ruleId} would have ${decision.unobserved === "ask" ? "asked a person" : "refused it"}`;
   if (approval?.grantId !== undefined) return `Rule ${decision.ruleId} asks a person, and ${approval.by ?? "a person"} had allowed such calls ahead (grant ${approval.grantId})`;
+  if (approval?.planItem !== undefined) return `${approval.by ?? "A person"} had approved it with the plan of the run (item ${approval.planItem})`;
   if (decision.kind === "ask") return `Rule ${decision.ruleId} asks a person, and nobody has answered yet`;
   return approval?.by === undefined ? `Rule ${decision.ruleId} allows it` : `Rule ${decision.ruleId} asks a person, and ${approval.by} allowed it (question ${approval.approvalId ?? ""})`;
 }

@@ -95,9 +95,10 @@ async function readRehearsal({ seams: { journal } }: GatePlansOptions, principal
   return { run, entries: await journal.readEntries(principal.tenant, runId, { clear: true }) };
 }
 
-/** A plan is good for whom it was made, with the same roles and claims. */
+/** A plan is good for whom it was made, with the same roles and claims. That a program of theirs rehearsed it keeps nobody from applying it themselves. */
 function otherPrincipal(plan: Plan, principal: Principal): readonly string[] {
-  return digestOf(principal) === digestOf(plan.principal) ? [] : [`it was made for ${plan.principal.user}, not for ${principal.user} as they are now (agent, task, roles and claims count as well)`];
+  const who = ({ tenant, user, roles, claims }: Principal): string => digestOf({ tenant, user, roles, claims });
+  return who(principal) === who(plan.principal) ? [] : [`it was made for ${plan.principal.user}, not for ${principal.user} as they are now (roles and claims count as well)`];
 }
 
 /** What is not as it was when the plan was made. */

@@ -63,6 +63,17 @@ describe("whose approval of a plan counts", () => {
     expect(await shop.gate.plans.problems(plan)).toEqual(["the approval of bea has expired"]);
   });
 
+  test("what an agent rehearsed, the person it acts for may apply: it runs as it was rehearsed", async () => {
+    const shop = await world({});
+    const principal = { tenant: "local", user: "local", agent: "helper", roles: [], claims: {} };
+    const { plan } = await shop.gate.run(cancelOpen, { rehearse: true, principal });
+    if (plan === undefined) throw new Error("no plan");
+    await expect(shop.gate.plans.approve(plan, { by: "helper" })).rejects.toMatchObject({ code: "SIGNAL_REFUSED" });
+    const { runId, status } = await shop.gate.apply(await shop.gate.plans.approve(plan, { by: "bea" }));
+    expect(status).toBe("completed");
+    expect((await shop.gate.runs.show(runId))?.run.principal).toEqual(principal);
+  });
+
   test("a plan is good for whom it was made: nobody else applies it, and other tenants have none", async () => {
     const shop = await world({});
     const plan = await shop.gate.plans.approve(await rehearsed(shop, cancelOpen), { by: "bea" });

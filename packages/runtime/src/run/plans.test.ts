@@ -109,7 +109,9 @@ describe("an approved plan", () => {
     expect(shop.wrote).toHaveLength(4);
     expect(shop.orders.get("o-1")).toEqual({ status: "cancelled", note: "cancelled on request" });
     const rows = await rowsOf(shop, result.runId);
-    expect(rows.filter(({ effect }) => effect === "write").every(({ decision }) => decision?.kind === "allow")).toBe(true);
+    expect(rows.filter(({ effect }) => effect === "write").map(({ decision, approval }) => ({ kind: decision?.kind, ...approval }))).toEqual(["4", "3", "2", "1"].map((planItem) => ({ kind: "allow", planItem, by: "ann", approvalId: plan.approval?.approvalId })));
+    const { sentences } = await shop.gate.runs.explain(result.runId);
+    expect(sentences.map(({ text }) => text).join(" ")).toContain("ann had approved it with the plan of the run (item 3)");
     shop.orders.set("o-1", { status: "open", note: "" });
     shop.orders.set("o-2", { status: "open", note: "" });
     const again = await shop.gate.apply(plan);

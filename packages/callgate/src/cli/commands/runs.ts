@@ -132,7 +132,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
     case "call-decided":
       if (entry.unobserved !== undefined) return [`${at} ${names(entry.seq)} allowed, for the policy is not enforced; rule ${entry.ruleId} would have ${entry.unobserved === "ask" ? "asked" : "denied"}`];
       if (entry.decision === "allow" && entry.answeredBy === undefined) return nextLine(entry.next).map((line) => `${at} ${names(entry.seq)} ${line}`);
-      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`, ...nextLine(entry.next).map((line) => `           ${line}`)];
+      return [`${at} ${names(entry.seq)} ${entry.decision} by rule ${entry.ruleId}${entry.answeredBy === undefined ? "" : `, ${entry.planItem !== undefined ? `item ${entry.planItem} of the plan, approved` : entry.grantId === undefined ? "answered" : `under grant ${entry.grantId}, given`} by ${visible(entry.answeredBy)}`}`, ...nextLine(entry.next).map((line) => `           ${line}`)];
     case "call-ended":
       return [`${at} ${names(entry.seq)} ${callLine({ tool: "", ...entry }, { colors: terminal.outColors })}`, ...(entry.result === undefined || entry.result.summary === "[undefined]" ? [] : [`           → ${json(entry.result.summary)}`]), ...resultLines(entry)];
     case "call-late":
