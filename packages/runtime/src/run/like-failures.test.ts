@@ -19,6 +19,8 @@ test("failures of one tool with one code count in a row: a good call or another 
 test("denials count in all, of whatever tool, and no good call takes one back", () => {
   const failures = createLikeFailures(3);
   const end = (tool: string, outcome: "ok" | "denied") => failures.note({ tool, outcome, error: outcome === "ok" ? undefined : { code: "DENIED" } });
+  // What a person left out of a plan counts for nothing.
+  for (let count = 0; count < 5; count += 1) expect(failures.note({ tool: "a", outcome: "denied", error: { code: "PLAN_DROPPED" } })).toBeUndefined();
   expect([end("a", "denied"), end("a", "ok"), end("b", "denied"), end("b", "ok"), end("c", "denied")]).toEqual([undefined, undefined, undefined, undefined, { kind: "denied" }]);
 });
 

@@ -26,7 +26,8 @@ export function createLikeFailures(limit: number, earlier: Iterable<RecordedCall
   let denials = 0;
 
   function note({ tool, outcome, error }: CallEnd): LikeFailure | undefined {
-    if (outcome === "cancelled") return undefined;
+    // What a person left out of the plan of the run is no sign of a program that does not listen.
+    if (outcome === "cancelled" || (outcome === "denied" && error?.code === "PLAN_DROPPED")) return undefined;
     if (outcome === "denied") {
       denials += 1;
       return denials >= limit ? { kind: "denied" } : undefined;

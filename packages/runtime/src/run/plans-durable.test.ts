@@ -80,3 +80,16 @@ test("a run that had deviated when its process was lost ends as that, and makes 
   expect(became(result)).toEqual(["1 not_reached", "2 not_reached"]);
   expect(wrote).toEqual([]);
 });
+
+test("an item that was left out keeps an equal one from nothing, also after a pause", async () => {
+  const gate = await world.open();
+  const { plan } = await gate.run("await tools.t.step({ n: 5 }).catch(() => undefined); await tools.sleep(100); await tools.t.step({ n: 5 });", { rehearse: true, suspendAfterMs: 60_000 });
+  if (plan === undefined) throw new Error("no plan");
+  wrote.length = 0;
+  const paused = await gate.apply(await gate.plans.approve(gate.plans.drop(plan, "1"), { by: "bea" }));
+  expect(paused.status).toBe("suspended");
+  const result = await (await world.open()).runs.resume(paused.runId, { suspendAfterMs: 60_000 });
+  expect(result.status).toBe("completed");
+  expect(became(result)).toEqual(["1 dropped", "2 done"]);
+  expect(wrote).toEqual(["step 5"]);
+});

@@ -144,7 +144,8 @@ function answers(signal: RunSignal, { callId, question, isJob, begun, resolved }
 export function refusalsOf(entries: readonly JournalEntry[]): readonly { readonly tool: string; readonly argsDigest: Entry<"call-issued">["args"]["digest"]; readonly reason: string }[] {
   const issued = new Map(entries.flatMap((entry) => (entry.kind === "call-issued" ? [[entry.seq, entry] as const] : [])));
   return entries.flatMap((entry) => {
-    const call = entry.kind === "call-decided" && entry.decision === "deny" && entry.answeredBy !== undefined ? issued.get(entry.seq) : undefined;
+    // What a plan leaves out is one item of it: an equal one may stand beside it.
+    const call = entry.kind === "call-decided" && entry.decision === "deny" && entry.answeredBy !== undefined && entry.ruleId !== "plan:dropped" ? issued.get(entry.seq) : undefined;
     if (call === undefined || entry.kind !== "call-decided") return [];
     return [{ tool: call.tool, argsDigest: call.args.digest, reason: `${entry.answeredBy ?? "nobody"} already refused it in this run: ${entry.reason ?? "No reason was given"}` }];
   });
