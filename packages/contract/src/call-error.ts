@@ -35,6 +35,7 @@ export const callErrorCodes = {
   PLAN_DROPPED: "A person dropped this write from the plan that the run is pinned to; it did not happen",
   PLAN_DRIFT: "The program did something else than the approved plan says; it did not happen, nor anything after it",
   REHEARSAL_WAITS: "The rehearsed program waits for a person, an event or a long time; a rehearsal ends there, and nothing was changed",
+  NEW_CALL: "A changed program made a call that the recorded run has no answer for, and was to stop there; nothing was called",
   REPLAY_DIVERGED: "The replayed program did something else than the recorded one",
   JOURNAL_LOCKED: "Another process keeps the journal locked, so that a write could not be written down before it is made; it did not happen",
   JOURNAL_UNAVAILABLE: "The journal cannot be written (disk full, read-only, damaged, gone), so that a write could not be written down before it is made; it did not happen",

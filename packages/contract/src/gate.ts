@@ -20,6 +20,7 @@ import type { ProgramLanguage, SessionStatus } from "./sandbox-driver.ts";
 import type { GatePlans, Plan } from "./plan.ts";
 import type { SourcePassThrough, SourceState } from "./source.ts";
 import type { GatePolicy } from "./gate-policy.ts";
+import type { GateTimeTravel } from "./gate-time-travel.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** How much a search or description shows. */
@@ -309,7 +310,7 @@ export interface Gate {
   read(handle: Handle, options?: ReadOptions): Promise<ReadResult>;
   readonly policy: GatePolicy;
   readonly audit: GateAudit;
-  readonly runs: {
+  readonly runs: GateTimeTravel & {
     list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
     show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
     replay(runId: string, options?: Caller): Promise<ReplayResult>;

@@ -13,9 +13,15 @@ export const guestProtocolVersion = 1;
  * that leaves it out has its waits counted from the last completion it was handed.
  */
 export type GuestCall =
-  | { readonly kind: "tool"; readonly seq: number; readonly tool: string; readonly args: WireValue }
-  | { readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue; readonly atMs?: number }
+  | ({ readonly kind: "tool"; readonly seq: number; readonly tool: string; readonly args: WireValue } & CallPlace)
+  | ({ readonly kind: "builtin"; readonly seq: number; readonly name: GuestBuiltin; readonly args: WireValue; readonly atMs?: number } & CallPlace)
   | { readonly kind: "timer"; readonly seq: number; readonly delayMs: number; readonly atMs?: number };
+
+/** Where a call was issued in the executed text, from 1. Only of a job with `places`, and of a driver that knows it. */
+export interface CallPlace {
+  readonly line?: number;
+  readonly column?: number;
+}
 
 /**
  * Built-ins and their arguments, always one object:

@@ -22,6 +22,7 @@ export type {
 export type { ExplanationPart, RunExplanation } from "./explanation.ts";
 export type { GateAudit } from "./gate-audit.ts";
 export type { GatePolicy, PolicySimulation, RecordedCallExplanation, SimulatedChange } from "./gate-policy.ts";
+export type { EditOptions, GateTimeTravel } from "./gate-time-travel.ts";
 export type { Clock } from "./clock.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
@@ -73,6 +74,7 @@ export { defaultValueBounds, encodeValue, encodeValueOnce, ValueError } from "./
 export { decodeValue } from "./decode-value.ts";
 export { duplicateKey } from "./duplicate-key.ts";
 export type {
+  CallPlace,
   GuestBuiltin,
   GuestCall,
   GuestCompletion,
@@ -118,6 +120,23 @@ export type {
   RunTokens,
 } from "./journal.ts";
 export type { RecordedValue } from "./recorded-value.ts";
+export type { NewCalls, RecordedThen, RunEdit } from "./run-edit.ts";
+export type {
+  CallDifference,
+  DiffedCall,
+  EditResult,
+  NewCall,
+  Recording,
+  RecordingAnswer,
+  RecordingEnd,
+  RecordingResult,
+  RecordingTool,
+  RecordingValue,
+  RunDiff,
+  RunSide,
+  RunStep,
+  RunSteps,
+} from "./time-travel.ts";
 export type {
   ClaimOptions,
   EffectClaim,

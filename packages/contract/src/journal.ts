@@ -14,6 +14,7 @@ import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { NextDecision } from "./policy.ts";
 import type { Principal } from "./principal.ts";
 import type { RecordedValue } from "./recorded-value.ts";
+import type { RecordedThen, RunEdit } from "./run-edit.ts";
 import type { ProgramLanguage, SessionBlock } from "./sandbox-driver.ts";
 import type { SimulatedBy } from "./simulation.ts";
 import type { TaintMark, TaintScope } from "./taint.ts";
@@ -58,6 +59,10 @@ export interface RunStart {
   readonly trace?: TraceContext;
   /** What it asks waits for an answer through the journal, whoever its gate would ask. */
   readonly questions?: "keep";
+  /** It executes a changed program: calls that this run made before are answered from its record. */
+  readonly edits?: RunEdit;
+  /** The program's clock at its start, where that is not when the run started. */
+  readonly clockMs?: number;
   /** The session whose block it is. It can never go on elsewhere: its state was in one process. */
   readonly session?: Pick<SessionBlock, "sessionId" | "generation" | "block">;
 }
@@ -127,7 +132,7 @@ export type JournalEntry =
   /** A person approved the call with other arguments. Those of `call-issued` are the program's, for replay; these are performed. */
   | { readonly kind: "call-edited"; readonly atMs: number; readonly seq: number; readonly approvalId: string; readonly by: string; readonly args: RecordedValue }
   | { readonly kind: "call-decided"; readonly atMs: number; readonly seq: number; readonly decision: "allow" | "ask" | "deny"; readonly ruleId: string; readonly reason?: string; readonly answeredBy?: string; /** The standing grant that let it through, without a question; `answeredBy` gave it. */ readonly grantId?: string; /** The item of the plan that the run is pinned to. */ readonly planItem?: string; /** The policy allows it; the plan is asked as well. */ readonly isPinned?: true; /** What would have been decided, were the policy enforced; `reason` is the reason of that. */ readonly unobserved?: "ask" | "deny"; /** Labels that had reached the run. */ readonly taint?: readonly Label[]; /** Of a policy that is tried out, where it would have decided otherwise. */ readonly next?: NextDecision }
-  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** It was rehearsed, not made: the answer is a placeholder, and nothing was changed. */ readonly simulated?: SimulatedBy; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string }; /** Where another policy would have had a say in that: the one that is not enforced, or the next. */ readonly resultDecided?: { readonly unobserved?: NextDecision; readonly next?: NextDecision } }
+  | { readonly kind: "call-ended"; readonly atMs: number; readonly seq: number; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly attempts: number; readonly cached: boolean; readonly result?: RecordedValue; readonly error?: CallError; readonly artifacts: readonly Artifact[]; /** Its large result is not kept, as the tool allows: the call is made again when the run goes on. */ readonly reread?: true; /** Where the tool declares or reports any. */ readonly cost?: CallCost; /** The interceptor whose answer it is; the tool was not called. */ readonly answeredBy?: string; /** The answer is that of a recorded run; the tool was not called. */ readonly recorded?: RecordedThen; /** It was rehearsed, not made: the answer is a placeholder, and nothing was changed. */ readonly simulated?: SimulatedBy; /** Where a policy had a say in whether the program gets the result. `by`: "policy" where nobody was asked. */ readonly release?: { readonly released: boolean; readonly ruleId: string; readonly by: string; readonly approvalId?: string }; /** Where another policy would have had a say in that: the one that is not enforced, or the next. */ readonly resultDecided?: { readonly unobserved?: NextDecision; readonly next?: NextDecision } }
   /** A read whose result was not kept was made again; `digest` is that of what it gave, `same` whether that is what it had given. */
   | { readonly kind: "call-reread"; readonly atMs: number; readonly seq: number; readonly durationMs: number; readonly digest: Digest; readonly same: boolean }
   /** A result that came after the call had ended; settles the effect, is never delivered. */

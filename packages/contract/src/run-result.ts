@@ -6,6 +6,7 @@ import type { RunWait } from "./durable.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunTokens } from "./journal.ts";
+import type { RecordedThen } from "./run-edit.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { Plan, PlanProgress } from "./plan.ts";
 import type { SessionBlock } from "./sandbox-driver.ts";
@@ -33,6 +34,8 @@ export interface CallSummary {
   readonly cost?: CallCost;
   /** It was rehearsed, not made: its answer was a placeholder. */
   readonly simulated?: SimulatedBy;
+  /** Answered from the record of that run, and not called: `effectStatus` is therefore none. What the call came to then. */
+  readonly recorded?: RecordedThen;
 }
 
 /** A run's failure, with the place in the model's own text. */

@@ -33,6 +33,8 @@ export interface GuestJob {
   /** The guest's clock at start. */
   readonly startMs: number;
   readonly limits: RunLimits;
+  /** Calls tell where in the text they were issued, as far as the driver knows. Costs time in the guest. */
+  readonly places?: true;
 }
 
 /** What the driver calls while a guest runs. None of these throws or blocks. */

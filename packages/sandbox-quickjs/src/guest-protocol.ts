@@ -2,9 +2,9 @@
 
 /** First argument of the guest's only host function, and what follows it. */
 export const emitted = {
-  /** tool, tagged (0 or 1), json → 1 accepted, 0 the run has settled, 2 over the limit of argument bytes */
+  /** tool, tagged (0 or 1), json, and the place (line, column) where that was asked for → 1 accepted, 0 the run has settled, 2 over the limit of argument bytes */
   tool: 0,
-  /** name, tagged, json → 1, 0 or 2 */
+  /** name, tagged, json, place → 1, 0 or 2 */
   builtin: 1,
   /** delayMs → 1 or 0 */
   timer: 2,

@@ -1,4 +1,4 @@
-import type { Gate, GateEvent } from "@callgate/contract";
+import type { CallSummary, Gate, GateEvent } from "@callgate/contract";
 import ora from "ora";
 import { cut, duration, visible } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
@@ -67,12 +67,14 @@ function follow(event: GateEvent, { open, print, terminal }: Following): string 
 
 /** One ended call on one line; the error's message only where nothing else tells it. */
 export function callLine(
-  call: Pick<Extract<GateEvent, { kind: "call-ended" }>, "tool" | "outcome" | "effectStatus" | "durationMs" | "error" | "simulated">,
+  call: Pick<Extract<GateEvent, { kind: "call-ended" }>, "tool" | "outcome" | "effectStatus" | "durationMs" | "error" | "simulated"> & Pick<CallSummary, "recorded">,
   { colors }: Pick<Terminal, "colors">,
   telling: "code" | "message" = "message",
 ): string {
   const mark = call.outcome === "ok" ? colors.green("✓") : call.outcome === "denied" ? colors.yellow("⊘") : colors.red("✗");
   const effect = call.simulated !== undefined ? colors.yellow(" rehearsed") : call.effectStatus === "none" ? "" : call.effectStatus === "done" ? colors.cyan(" changed") : colors.red(" effect unknown");
   const why = call.error === undefined ? "" : colors.dim(` ${call.error.code}${telling === "message" ? `: ${visible(call.error.message)}` : ""}`);
-  return `${mark} ${call.tool}${effect} ${colors.dim(duration(call.durationMs))}${why}`;
+  const { recorded } = call;
+  const then = recorded === undefined ? duration(call.durationMs) : `from the record${recorded.effectStatus === "none" ? "" : recorded.effectStatus === "done" ? " (changed something then)" : " (effect unknown then)"}`;
+  return `${mark} ${call.tool}${effect} ${colors.dim(then)}${why}`;
 }

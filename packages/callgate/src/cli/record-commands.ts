@@ -11,6 +11,7 @@ export function addRecordCommands(program: Command, act: Act): void {
   runs.command("explain").argument("<run>", "its id, as runs ls shows it").description("the run in plain sentences: what was asked, read and written, why, and what is in doubt").action((run: string) => act(async (context) => (await import("./commands/explain.ts")).explainRunCommand(run, context)));
   runs.command("lineage").argument("<run>", "its id, as runs ls shows it").description("which answers went into which arguments, found by content").action((run: string) => act(async (context) => (await import("./commands/lineage.ts")).lineageCommand(run, context)));
   runs.command("replay").argument("<run>", "its id, as runs ls shows it").description("re-execute with recorded answers and no effect").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).replayRunCommand(run, context)));
+  addTimeTravelCommands(runs, act);
   runs
     .command("prune")
     .option("--older-than <days>", "remove runs that ended before", wholeNumber)
@@ -19,6 +20,36 @@ export function addRecordCommands(program: Command, act: Act): void {
     .action((options: object) => act(async (context) => (await import("./commands/runs.ts")).pruneRunsCommand(options, context)));
   addDurableCommands(runs, act);
   runs.command("erase").argument("<run>", "its id, as runs ls shows it").description("delete the clear values of a run; summaries stay").action((run: string) => act(async (context) => (await import("./commands/runs.ts")).eraseRunCommand(run, context)));
+}
+
+function addTimeTravelCommands(runs: Command, act: Act): void {
+  const load = () => import("./commands/time-travel.ts");
+  runs
+    .command("step")
+    .argument("<run>", "its id, as runs ls shows it")
+    .option("--to <step>", "only the first steps, up to this one", wholeNumber)
+    .description("go through a run call by call: where the program stood, what it asked and was answered, what it had printed")
+    .action((run: string, options: object) => act(async (context) => (await load()).stepRunCommand(run, options, context)));
+  runs
+    .command("edit")
+    .argument("<run>", "its id, as runs ls shows it")
+    .requiredOption("--program <file>", "the changed program, or - for standard input")
+    .addOption(new Option("--new <what>", "what becomes of the first call without a recorded answer (default: stop)").choices(["stop", "ask", "simulate", "allow"]))
+    .option("--budget <tokens>", "what a model may see of the run", wholeNumber)
+    .description("execute a changed program with the recorded answers; calls that were made before are not made again")
+    .action((run: string, options: { readonly program: string }) => act(async (context) => (await load()).editRunCommand(run, options, context)));
+  runs
+    .command("diff")
+    .argument("<a>", "id of a run")
+    .argument("<b>", "id of another")
+    .description("hold two runs against each other: program, calls, end; exit code 0 when they are equal")
+    .action((a: string, b: string) => act(async (context) => (await load()).diffRunsCommand(a, b, context)));
+  runs
+    .command("export")
+    .argument("<run>", "its id, as runs ls shows it")
+    .option("-o, --out <file>", "write the test to a file that is not there yet")
+    .description("write the run as a vitest test that stands alone, with placeholders for sensitive values")
+    .action((run: string, options: object) => act(async (context) => (await load()).exportRunCommand(run, options, context)));
 }
 
 function addDurableCommands(runs: Command, act: Act): void {

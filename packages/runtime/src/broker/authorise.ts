@@ -16,7 +16,9 @@ export function authorise(call: ReadyCall): PolicyDecision {
     };
   }
   try {
-    return seams.policy.decide(policyFacts(call));
+    const decision = seams.policy.decide(policyFacts(call));
+    if (decision.kind !== "allow" || request.asksAnyway !== true) return decision;
+    return { kind: "ask", ruleId: "edit:ask", reason: `${tool.name} is new in a changed program: the recorded run has no answer for it` };
   } catch {
     return { kind: "deny", ruleId: "policy:fault", reason: "The policy could not decide, so the call is refused" };
   }

@@ -18,6 +18,7 @@ import type {
   ParseResult,
   Policy,
   Principal,
+  RecordedThen,
   Redactor,
   SensitiveMark,
   RunLease,
@@ -131,6 +132,8 @@ export interface CallRequest {
   readonly gather?: (entries: readonly JournalEntry[]) => void;
   /** A read that is on record and whose result was not kept: it is decided about, made and told as any, and not recorded. */
   readonly reread?: true;
+  /** A person is asked whatever the policy allows: the call is new in a changed program. */
+  readonly asksAnyway?: true;
   /** Asked in place of the gate's own: the client of this request, through its own user interface. */
   readonly approver?: Approver;
   /** Absent for a call that is new. */
@@ -161,6 +164,8 @@ export interface PerformedCall {
   readonly cost?: CallCost;
   /** It was rehearsed, not made. */
   readonly simulated?: SimulatedBy;
+  /** The answer is that of a recorded run: what the call came to then, and the program's clock when it came. */
+  readonly recordedThen?: RecordedThen & { readonly atMs: number };
   /**
    * Settles once the end is recorded, with what is then worth saying, e.g. that it could not be. Of a write it has settled
    * already; nobody waits for the record of a read (DESIGN D15). Never rejects. Absent: there is nothing to wait for here.

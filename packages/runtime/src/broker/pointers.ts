@@ -10,6 +10,11 @@ export function inputPointers(tool: BrokerTool): readonly string[] {
   return pointers(tool, "input");
 }
 
+/** Where its output is sensitive. */
+export function outputPointers(tool: BrokerTool): readonly string[] {
+  return pointers(tool, "output");
+}
+
 /** The same with the places below which detectors are switched. */
 export function inputMarks(tool: BrokerTool): readonly SensitiveMark[] {
   return marks(tool, "input");

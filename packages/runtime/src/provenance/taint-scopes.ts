@@ -1,4 +1,4 @@
-import type { Principal, RunStart, TaintScope } from "@callgate/contract";
+import type { Principal, RunEdit, RunStart, TaintScope } from "@callgate/contract";
 
 /** Where labels gather of what a conversation reads beside its runs. */
 export function conversationScopes({ user }: Principal, conversation: string | undefined): readonly TaintScope[] {
@@ -10,13 +10,16 @@ interface Part extends Pick<RunStart, "runId" | "principal"> {
   readonly taskId?: string | undefined;
   readonly conversation?: string | undefined;
   readonly session?: RunStart["session"] | undefined;
+  /** A changed program has read what the run has whose answers it gets. */
+  readonly edits?: Pick<RunEdit, "runId"> | undefined;
 }
 
 /** Where the labels of a run gather, itself first. */
-export function taintScopes({ runId, principal, taskId, conversation, session }: Part): readonly TaintScope[] {
+export function taintScopes({ runId, principal, taskId, conversation, session, edits }: Part): readonly TaintScope[] {
   const { user } = principal;
   return [
     { kind: "run", user: "", id: runId },
+    ...(edits === undefined ? [] : [{ kind: "run", user: "", id: edits.runId } as const]),
     ...(taskId === undefined ? [] : [{ kind: "task", user, id: taskId } as const]),
     ...conversationScopes(principal, conversation),
     ...(session === undefined ? [] : [{ kind: "session", user, id: `${session.sessionId}/${session.generation}` } as const]),

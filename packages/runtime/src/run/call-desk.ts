@@ -1,7 +1,7 @@
 import { encodeValue } from "@callgate/contract";
-import type { GuestCall, GuestCompletion, RecordedValue, RunSignal } from "@callgate/contract";
+import type { GuestCall, GuestCompletion, RunSignal } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
-import { digestOfWire } from "../lib/digest.ts";
+import { builtinAnswered } from "./answered.ts";
 import type { Answered } from "./answered.ts";
 import { answerBuiltin } from "./builtins.ts";
 import type { BuiltinReader } from "./builtins.ts";
@@ -14,6 +14,7 @@ import type { TokenMeter } from "./token-meter.ts";
 import { createToolQueue } from "./tool-queue.ts";
 import type { ToolCall } from "./tool-call.ts";
 import type { Settling, ToolQueue } from "./tool-queue.ts";
+import { answerInRerun, stopsAt } from "./rerun-waits.ts";
 import { readWait } from "./wait-arguments.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
@@ -92,10 +93,10 @@ export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallD
   const failures = createLikeFailures(scope.limits.likeFailures, options.resumed?.calls.values());
   const tools = createToolQueue(scope, {
     ended({ seq, tool }, performed) {
-      const { outcome } = performed;
+      const { argsDigest, outcome, recordedThen } = performed;
       const last = failures.note({ tool, outcome: outcome.kind, error: outcome.kind === "ok" ? undefined : outcome.error });
       if (last !== undefined) options.tooManyFailures(last);
-      options.ready({ seq, call: { kind: "tool", tool, argsDigest: performed.argsDigest }, result: resultOf(performed) });
+      options.ready({ seq, call: { kind: "tool", tool, argsDigest }, result: resultOf(performed), ...(recordedThen === undefined ? {} : { atMs: recordedThen.atMs }) });
       if (scope.plan?.drift !== undefined) options.drifted();
       options.changed();
     },
@@ -113,6 +114,7 @@ export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallD
       return tools.busy + state.answering;
     },
     issue(calls) {
+      for (const issued of calls) scope.rerun?.issued(issued);
       for (const issued of calls) start(state, issued.kind === "tool" ? { issued, ...noteTool(state, issued) } : { issued }, clock.now());
     },
     keep(calls) {
@@ -137,7 +139,8 @@ function noteTool({ scope, options, tools, taking }: DeskState, issued: Issued<"
 }
 
 function keep(state: DeskState, issued: GuestCall): void {
-  const { kept, taken, options } = state;
+  const { kept, taken, options, scope } = state;
+  scope.rerun?.issued(issued);
   if (issued.kind === "tool") {
     const { call } = noteTool(state, issued);
     if (call !== undefined) kept.set(issued.seq, { issued, call });
@@ -151,8 +154,9 @@ function keep(state: DeskState, issued: GuestCall): void {
 function start(state: DeskState, { issued, call }: Kept, issuedMs: number): void {
   if (issued.kind === "tool") {
     if (call?.state === "ended") answerAgain(state, call);
+    else if (call !== undefined && stopsAt(state.scope, issued)) state.tools.refuse(call);
     else if (call !== undefined) state.tools.start(call, issued.args);
-  } else if (!state.taking) return;
+  } else if (!state.taking || stopsAt(state.scope, issued) || answerInRerun(state.scope, issued, state.options)) return;
   else if (issued.kind === "timer") startTimer(state, issued, issuedMs + issued.delayMs);
   else startBuiltin(state, issued, issuedMs);
 }
@@ -226,13 +230,6 @@ function eventHad(issued: GuestCall, { recorded }: ResumePoint): string | undefi
   const had = recorded.completions.some(({ seq, result }) => seq === issued.seq && result.kind === "value");
   const read = had ? readWait(issued, 0) : undefined;
   return read?.kind === "wait" && read.wait.kind === "event" ? read.wait.name : undefined;
-}
-
-function builtinAnswered({ seq, name, args }: Issued<"builtin">, result: GuestCompletion["result"]): Answered {
-  // Kept as it was answered, error or value, for replay reads it back.
-  const clear = { json: JSON.stringify(result), tagged: false };
-  const answer: RecordedValue = { digest: digestOfWire(clear), summary: null, clear };
-  return { seq, call: { kind: "builtin", name, argsDigest: digestOfWire(args) }, result, answer };
 }
 
 /** What the guest is told of a call. */

@@ -12,6 +12,7 @@ import { createPump } from "./pump.ts";
 import type { Pump } from "./pump.ts";
 import { createReplayScript } from "./replay-script.ts";
 import type { Divergence, ReplayScript } from "./replay-script.ts";
+import type { Rerun } from "./rerun.ts";
 import type { ResumePoint } from "./resume-point.ts";
 import type { RunScope } from "./run-scope.ts";
 import { createSuspender } from "./suspender.ts";
@@ -48,6 +49,8 @@ export interface Executed {
   readonly suspension?: Suspension;
   /** It did something else than its record says; nothing was performed. */
   readonly divergence?: Divergence;
+  /** It made a call that the record has no answer for, and was to stop there. */
+  readonly newCall?: Rerun["stoppedAt"];
   readonly output: OutputSink;
   readonly calls: readonly ToolCall[];
   readonly meter: TokenMeter;
@@ -78,7 +81,8 @@ export async function execute(scope: RunScope, options: ExecuteOptions): Promise
   unobserve();
   wall.stop();
   const divergence = script?.divergence ?? missing;
-  const common = { output, calls: desk.calls, meter: desk.meter };
+  const newCall = scope.rerun?.stoppedAt;
+  const common = { output, calls: desk.calls, meter: desk.meter, ...(newCall === undefined ? {} : { newCall }) };
   if (state.suspension !== undefined) return { end: { kind: "cancelled" }, suspension: state.suspension, ...common };
   return { ...(divergence === undefined ? ended : { end: ended.end, divergence }), ...common };
 }
@@ -124,6 +128,7 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
     state.isLive = true;
     if (scope.plan?.drift !== undefined) return drift(execution);
     desk.goLive();
+    scope.rerun?.blocked();
     suspender.touch();
   };
   const script = resumed === undefined ? undefined : createReplayScript({ recorded: resumed.recorded, deliver, stop: () => stop(execution, { kind: "cancelled" }), atEnd });
@@ -137,14 +142,15 @@ function begin(scope: RunScope, options: ExecuteOptions): Execution {
     suspend: () => (scope.rehearsal === undefined ? suspend(execution, wakeTimeOf(desk.room.waits)) : stop(execution, waitsEnd(scope, desk.room.waits))),
   });
   // A driver may hand over calls before it returns: what they need is there by now.
-  const guest = driveGuest(driver, job, hearing({ state, desk, output, script, suspender }));
+  const guest = driveGuest(driver, job, hearing({ scope, state, desk, output, script, suspender }));
   const wall = startWallClock(seams.clock, limits.wallMs, () => stop(execution, wallEnd(limits)));
+  if (scope.rerun !== undefined) scope.rerun.onStop = () => stop(execution, { kind: "cancelled" });
   const execution: Execution = { scope, state, desk, output, pump, script, suspender, guest, wall };
   return execution;
 }
 
 /** What the guest does, and where it goes. */
-function hearing({ state, desk, output, script, suspender }: Pick<Execution, "state" | "desk" | "output" | "script" | "suspender">): GuestHearing {
+function hearing({ scope, state, desk, output, script, suspender }: Pick<Execution, "scope" | "state" | "desk" | "output" | "script" | "suspender">): GuestHearing {
   return {
     calls(calls) {
       if (!state.isLive) desk.keep(calls);
@@ -157,6 +163,7 @@ function hearing({ state, desk, output, script, suspender }: Pick<Execution, "st
     blocked(delivered) {
       state.blockedAt = delivered;
       if (!state.isLive) script?.blocked(delivered);
+      else scope.rerun?.blocked();
       suspender.touch();
     },
   };

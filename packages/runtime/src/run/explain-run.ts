@@ -45,11 +45,12 @@ function bounded(part: ExplanationPart, all: readonly Sentence[], what: string):
   return all.length <= maxTold ? all : [...all.slice(0, maxTold), sentence(part, `There were ${all.length - maxTold} more ${what}; callgate audit ls lists them.`)];
 }
 
-function asked({ principal: { user, agent, task }, kind, language, startedAtMs, programDigest, replayOf, lane }: RunRecord): Sentence {
+function asked({ principal: { user, agent, task }, kind, language, startedAtMs, programDigest, replayOf, edits, lane }: RunRecord): Sentence {
   const who = agent === undefined ? user : `${agent}, on behalf of ${user},`;
   const what = kind === "call" ? "called a tool directly" : kind === "rehearsal" ? `rehearsed ${withArticle(languages[language ?? ""] ?? language ?? "")}program: what it reads was read, what it would write was only recorded` : kind === "replay" ? `replayed run ${replayOf ?? ""} from its record; nothing was called and nothing was changed` : `ran ${withArticle(languages[language ?? ""] ?? language ?? "")}program${programDigest === undefined ? "" : ` (${programDigest.slice(0, 19)}…)`}`;
   const bounds = (kind === "program" || kind === "rehearsal") && lane === "query" ? " It was allowed to read only." : "";
-  return sentence("asked", `On ${timeText(startedAtMs)} ${who} ${what}${task === undefined ? "" : `, as part of the task "${task}"`}.${bounds}`);
+  const answered = edits === undefined ? "" : ` with the answers of run ${edits.runId}: what that had called before was not called again`;
+  return sentence("asked", `On ${timeText(startedAtMs)} ${who} ${what}${answered}${task === undefined ? "" : `, as part of the task "${task}"`}.${bounds}`);
 }
 
 function withArticle(name: string): string {

@@ -13,8 +13,8 @@ import { createKeptValues } from "./kept-values.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { effectsOf } from "./run-effects.ts";
 import { runCost } from "./run-cost.ts";
-import { tellEnd } from "./run-error.ts";
-import type { TellOptions } from "./run-error.ts";
+import { placeOf, tellEnd } from "./run-error.ts";
+import type { ProgramPlace, TellOptions } from "./run-error.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunRequest } from "./run-request.ts";
 import { createTokenMeter } from "./token-meter.ts";
@@ -88,17 +88,23 @@ function owedNotice(runId: string): string {
 
 type ToldOutcome = { readonly status: RunStatus; readonly error?: RunError };
 
-function tellOutcome({ fence, notices, runId, plan }: RunScope, { end, divergence, suspension }: Executed, telling: TellOptions): ToldOutcome {
+function tellOutcome({ fence, notices, runId, plan }: RunScope, { end, divergence, suspension, newCall }: Executed, telling: TellOptions): ToldOutcome {
   if (fence.signal.aborted) {
     notices.add(lostNotice(runId));
     return { status: "running" };
   }
   if (suspension !== undefined) return { status: "suspended" };
   if (plan?.drift !== undefined) return { status: "diverged", error: { code: "PLAN_DRIFT", message: `The run ended at the first write that its plan does not have: ${sentence(plan.drift)} That write did not happen, nor anything after it. What was done before stays done; undo it with callgate runs rollback ${runId}, or rehearse again.`, retryable: false, details: { planId: plan.plan.planId } } };
+  if (newCall !== undefined) return { status: "diverged", error: newCallError(newCall, telling.place) };
   if (divergence === undefined) return tellEnd(end, telling);
   const { seq, message, recorded, replayed } = divergence;
   notices.add(`Nothing was performed when the run was to go on. Undo what it had done with callgate runs rollback ${runId}`);
   return { status: "diverged", error: { code: "REPLAY_DIVERGED", message: `The run cannot go on: ${message}. Nothing was performed.`, retryable: false, details: { seq, recorded, replayed } } };
+}
+
+function newCallError(call: NonNullable<Executed["newCall"]>, place: ProgramPlace): RunError {
+  const name = call.kind === "tool" ? call.tool : call.name;
+  return { code: "NEW_CALL", message: `The recorded run has no answer for call ${call.seq} (${name}) with these arguments, so the program was stopped there. Nothing was called.`, tool: name, retryable: false, details: { seq: call.seq }, ...placeOf(call, place) };
 }
 
 /** The program's own files. One that cannot be stored is said, and does not take the run with it. */

@@ -1,5 +1,5 @@
 import { CallgateError, encodeValue } from "@callgate/contract";
-import type { ApprovalRules, EffectStatus, Gate, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
+import type { ApprovalRules, EffectStatus, Gate, GateTimeTravel, Journal, JournalEntry, Principal, RecordedValue, ReplayResult, RunRecord, RunSignal } from "@callgate/contract";
 import { assertJob } from "./assert-job.ts";
 import { assertOutput } from "./assert-output.ts";
 import { runOf, seqOf } from "./call-ids.ts";
@@ -23,15 +23,17 @@ export interface GateRunsOptions {
   readonly rules: ApprovalRules;
   readonly viewFor: (principal: Principal) => CatalogView;
   readonly replay: (run: RunRecord, principal: Principal, signal: AbortSignal | undefined) => Promise<ReplayResult>;
+  readonly timeTravel: GateTimeTravel;
 }
 
 /** The record as callers see it. A run is shown, continued and erased for its own tenant and user; others do not exist. */
-export function createGateRuns({ seams, durable, principal, rules, viewFor, replay }: GateRunsOptions): Gate["runs"] {
+export function createGateRuns({ seams, durable, principal, rules, viewFor, replay, timeTravel }: GateRunsOptions): Gate["runs"] {
   const { journal, clock, redactor } = seams;
 
   const { find, must } = createRunFinder(journal);
   const say = createSay(journal, durable.heard);
   return {
+    ...timeTravel,
     ...reading({ journal, principal }, { find, must }),
     async replay(runId, options = {}) {
       const asker = options.principal ?? principal;

@@ -34,6 +34,7 @@ import { createGateDurable } from "./gate-durable.ts";
 import { createGateJobs } from "./gate-jobs.ts";
 import { createGatePolicy } from "./gate-policy.ts";
 import { createGateRuns } from "./gate-runs.ts";
+import { createGateTimeTravel } from "./gate-time-travel.ts";
 import { createGateSessions } from "./gate-sessions.ts";
 import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
@@ -159,6 +160,7 @@ function composeGate(composition: Composition): Gate {
     rules: options.approvals ?? {},
     durable,
     principal: defaultPrincipal, viewFor: (principal) => catalog.viewFor(principal),
+    timeTravel: createGateTimeTravel({ seams, runner, drivers: options.drivers, principal: defaultPrincipal, viewFor: (principal) => catalog.viewFor(principal), requestFor: (program, run, signal) => requests.forRun(program, run, signal), during }),
     replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
   });
 

@@ -53,14 +53,15 @@ export function createPump({ clock, log, startMs, delivered = 0, deliver }: Pump
     const batch = waiting;
     waiting = [];
     if (stopped || batch.length === 0) return;
-    lastMs = Math.max(lastMs, clock.now());
-    const atMs = lastMs;
-    for (const { seq, call, answer } of batch) {
-      log.add({ kind: "delivered", atMs, ord, seq, call, ...(answer === undefined ? {} : { answer }) });
+    const nowMs = clock.now();
+    const completions = batch.map(({ seq, call, answer, result, atMs = nowMs }) => {
+      lastMs = Math.max(lastMs, atMs);
+      log.add({ kind: "delivered", atMs: lastMs, ord, seq, call, ...(answer === undefined ? {} : { answer }) });
       ord += 1;
-    }
+      return { seq, atMs: lastMs, result };
+    });
     log.flush();
-    deliver(batch.map(({ seq, result }) => ({ seq, atMs, result })));
+    deliver(completions);
   }
 
   return {

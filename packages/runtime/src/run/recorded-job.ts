@@ -6,7 +6,7 @@ import type { RunScope } from "./run-scope.ts";
 export function recordedJob({ view, runId, limits }: Pick<RunScope, "view" | "runId" | "limits">, { run, checked }: RecordedRun): GuestJob {
   const same = checked.modulesDigest === view.modulesDigest;
   const modules = same ? view.modules : modulesOf(Object.keys(checked.interfaces ?? {}));
-  return { runId, language: run.language ?? "typescript", code: checked.code, modules, modulesDigest: same ? view.modulesDigest : JSON.stringify(modules), seed: run.seed, startMs: run.startedAtMs, limits };
+  return { runId, language: run.language ?? "typescript", code: checked.code, modules, modulesDigest: same ? view.modulesDigest : JSON.stringify(modules), seed: run.seed, startMs: run.clockMs ?? run.startedAtMs, limits };
 }
 
 /** The catalog has changed since: the tools the program could reach are enough. */

@@ -102,5 +102,5 @@ export function summaries(entries: readonly JournalEntry[]): CallSummary[] {
 
 function summaryOf({ callId, tool, effect }: Entry<"call-issued">, { ended, effectStatus, past }: RecordedCall): CallSummary {
   if (ended === undefined) return { id: callId, tool, effect, outcome: "cancelled", effectStatus: effect !== "read" && past.begun ? "unknown" : "none", durationMs: 0 };
-  return { id: callId, tool, effect, outcome: ended.outcome, effectStatus: effectStatus ?? ended.effectStatus, durationMs: ended.durationMs, ...(ended.simulated === undefined ? {} : { simulated: ended.simulated }), ...(ended.cost === undefined ? {} : { cost: ended.cost }), ...(ended.error === undefined ? {} : { error: ended.error }) };
+  return { id: callId, tool, effect, outcome: ended.outcome, effectStatus: effectStatus ?? ended.effectStatus, durationMs: ended.durationMs, ...(ended.simulated === undefined ? {} : { simulated: ended.simulated }), ...(ended.recorded === undefined ? {} : { recorded: ended.recorded }), ...(ended.cost === undefined ? {} : { cost: ended.cost }), ...(ended.error === undefined ? {} : { error: ended.error }) };
 }

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Plan, RunResult, SandboxDriver } from "@callgate/contract";
+import type { Plan, ProgramLanguage, RunResult, SandboxDriver } from "@callgate/contract";
 import type { RunRequest } from "./run-request.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { driverFor } from "./runner.ts";
@@ -21,10 +21,7 @@ export interface RehearserOptions {
  * rehearsal. Errors: USAGE, REHEARSAL_REFUSED; nothing ran by then.
  */
 export async function rehearse({ seams, runner, drivers, planOf }: RehearserOptions, request: RunRequest): Promise<RunResult> {
-  const driver = driverFor(drivers, request.language);
-  const { mounts, network } = seams.surroundingsOf(driver, request.language);
-  const ways = [...mounts.filter((mount) => !mount.startsWith("ro:")).map((mount) => `the folder ${mount}`), ...network.map((place) => `the network (${place})`)];
-  if (ways.length > 0) throw new CallgateError("REHEARSAL_REFUSED", `The program was not rehearsed: in the sandbox ${driver.name} it could change things without a tool, by ${ways.join(", ")}, and a rehearsal could not hold that back. Nothing ran. Rehearse it in a sandbox without these, such as the embedded one`, { details: { sandbox: driver.name, ways } });
+  refuseWaysAround(seams, { driver: driverFor(drivers, request.language), language: request.language });
   const { onOutput: _onOutput, ...quiet } = request;
   const varied = await runner.run({ ...quiet, rehearsal: { isVaried: true } });
   if (varied.status === "rejected" || varied.status === "cancelled") return without(varied);
@@ -32,6 +29,13 @@ export async function rehearse({ seams, runner, drivers, planOf }: RehearserOpti
   if (result.status !== "completed") return without(result);
   const plan = await planOf(result);
   return { ...result, plan, notices: [...result.notices, rehearsedText(plan)] };
+}
+
+/** Errors: REHEARSAL_REFUSED where a program could change things without a tool. */
+export function refuseWaysAround({ surroundingsOf }: Pick<RunSeams, "surroundingsOf">, { driver, language }: { readonly driver: SandboxDriver; readonly language: ProgramLanguage }): void {
+  const { mounts, network } = surroundingsOf(driver, language);
+  const ways = [...mounts.filter((mount) => !mount.startsWith("ro:")).map((mount) => `the folder ${mount}`), ...network.map((place) => `the network (${place})`)];
+  if (ways.length > 0) throw new CallgateError("REHEARSAL_REFUSED", `The program was not rehearsed: in the sandbox ${driver.name} it could change things without a tool, by ${ways.join(", ")}, and a rehearsal could not hold that back. Nothing ran. Rehearse it in a sandbox without these, such as the embedded one`, { details: { sandbox: driver.name, ways } });
 }
 
 function without(result: RunResult): RunResult {

@@ -25,6 +25,8 @@ export interface ReplayScriptOptions {
   readonly stop: () => void;
   /** The record ends here although the program does not. */
   readonly atEnd: () => void;
+  /** The answers are not what they were (placeholders stand in them), so arguments may differ. Default false. */
+  readonly otherArguments?: boolean;
 }
 
 /** True when the program came to its end by itself, so that its record is whole. */
@@ -32,7 +34,7 @@ export function endedByItself({ run }: RecordedRun): boolean {
   return run.status === "completed" || run.status === "failed";
 }
 
-export function createReplayScript({ recorded, deliver, stop, atEnd }: ReplayScriptOptions): ReplayScript {
+export function createReplayScript({ recorded, deliver, stop, atEnd, otherArguments = false }: ReplayScriptOptions): ReplayScript {
   const { completions } = recorded;
   const expected = expectedCalls(recorded);
   const issued = new Set<number>();
@@ -54,7 +56,7 @@ export function createReplayScript({ recorded, deliver, stop, atEnd }: ReplayScr
     issued(calls) {
       for (const call of calls) {
         issued.add(call.seq);
-        const found = compare(call, expected.get(call.seq), endedByItself(recorded));
+        const found = compare(call, expected.get(call.seq), { whole: endedByItself(recorded), otherArguments });
         if (found !== undefined) return diverge(found);
       }
       if (divergence === undefined) feed();
@@ -95,8 +97,13 @@ function expectedCalls({ completions, issued }: RecordedRun): ReadonlyMap<number
 
 const unreadableDigest = digestOf("unreadable");
 
-/** @param whole the record holds every tool call; timers and built-ins are only there once they were answered */
-function compare(call: GuestCall, expected: Expected | undefined, whole: boolean): Divergence | undefined {
+interface Comparing {
+  /** The record holds every tool call; timers and built-ins are only there once they were answered. */
+  readonly whole: boolean;
+  readonly otherArguments: boolean;
+}
+
+function compare(call: GuestCall, expected: Expected | undefined, { whole, otherArguments }: Comparing): Divergence | undefined {
   const { seq } = call;
   const actual = deliveredForm(call);
   if (expected === undefined) {
@@ -106,11 +113,12 @@ function compare(call: GuestCall, expected: Expected | undefined, whole: boolean
   const { call: wanted, args } = expected;
   const recorded = { ...shown(wanted), ...(args === null ? {} : { args }) };
   if (nameOf(wanted) !== nameOf(actual)) return { seq, recorded, replayed: shown(actual), message: `Call ${seq} was ${nameOf(wanted)} in the recorded run and is ${nameOf(actual)} now` };
-  if (wanted.kind === "timer" || actual.kind === "timer" || wanted.argsDigest === undefined || wanted.argsDigest === unreadableDigest || wanted.argsDigest === actual.argsDigest) return undefined;
+  if (otherArguments || wanted.kind === "timer" || actual.kind === "timer" || wanted.argsDigest === undefined || wanted.argsDigest === unreadableDigest || wanted.argsDigest === actual.argsDigest) return undefined;
   return { seq, recorded, replayed: shown(actual), message: `Call ${seq} (${nameOf(wanted)}) has other arguments than in the recorded run` };
 }
 
-function deliveredForm(call: GuestCall): DeliveredCall {
+/** What a call is compared by. */
+export function deliveredForm(call: GuestCall): DeliveredCall {
   switch (call.kind) {
     case "tool":
       return { kind: "tool", tool: call.tool, argsDigest: readableDigest(call.args) };

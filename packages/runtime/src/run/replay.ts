@@ -1,18 +1,16 @@
-import { CallgateError } from "@callgate/contract";
-import type { Principal, ReplayResult, RunError, RunRecord, RunStart, RunStatus, SandboxDriver } from "@callgate/contract";
+import type { CallSummary, Principal, ReplayResult, RunError, RunRecord, RunStart, RunStatus, SandboxDriver } from "@callgate/contract";
 import { newRunId } from "../lib/new-id.ts";
 import type { RunDraft } from "../result/shape-run.ts";
 import type { CatalogView } from "./catalog-view.ts";
-import { driveGuest } from "./drive-guest.ts";
-import { missingCall, readEnd } from "./execute.ts";
 import type { Executed } from "./execute.ts";
 import { keepValue, shapeAndRecord } from "./finish-run.ts";
 import { createOutputSink } from "./guest-output.ts";
 import { createKeptValues } from "./kept-values.ts";
 import { recordedJob } from "./recorded-job.ts";
-import { readRecordedRun, unavailable } from "./recorded-run.ts";
+import { readRecordedRun } from "./recorded-run.ts";
 import type { RecordedRun } from "./recorded-run.ts";
-import { createReplayScript, endedByItself } from "./replay-script.ts";
+import { reExecute, replayDriver } from "./re-execute.ts";
+import type { ReExecuted } from "./re-execute.ts";
 import type { Divergence } from "./replay-script.ts";
 import { tellEnd } from "./run-error.ts";
 import type { ToldEnd } from "./run-error.ts";
@@ -20,7 +18,6 @@ import { createRunLog, firstLease } from "./run-log.ts";
 import { createFence, createNotices } from "./run-scope.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 import { sensitiveIn } from "./sensitive-in.ts";
-import { driverFor } from "./runner.ts";
 import { createTokenMeter } from "./token-meter.ts";
 
 export interface ReplayOptions {
@@ -40,9 +37,7 @@ export interface ReplayOptions {
 export async function replayRun(seams: RunSeams, options: ReplayOptions): Promise<ReplayResult> {
   const { run, drivers, view } = options;
   const recorded = readRecordedRun(run, await seams.journal.readEntries(run.principal.tenant, run.runId, { clear: true }));
-  const language = run.language ?? "typescript";
-  const driver = drivers.find(({ name, languages }) => name === run.driver && languages.includes(language)) ?? driverFor(drivers, language);
-  if (!driver.replayable) throw unavailable(run, `the sandbox ${driver.name} cannot execute a program the same way twice`);
+  const driver = replayDriver(run, drivers);
   const scope = openReplay(seams, recorded, view);
   const startedMs = seams.clock.monotonic();
   const played = await play(scope, { recorded, driver, signal: options.signal });
@@ -70,11 +65,7 @@ function openReplay(seams: RunSeams, recorded: RecordedRun, view: CatalogView): 
   return { seams, view, runId, lease, startedAtMs, principal, lane: run.lane, taskId: undefined, limits: run.limits, taint: seams.taints.of(principal.tenant, [], true), log, notices, sensitive: new Set(sensitiveIn(recorded, view)), signals: { heard: () => undefined }, fence: createFence() };
 }
 
-interface Played extends Pick<Executed, "end" | "value" | "output"> {
-  readonly divergence: Divergence | undefined;
-  /** The record ends before the program does: the run was cancelled, hit a limit or lost its process. */
-  readonly cutShort: boolean;
-}
+interface Played extends ReExecuted, Pick<Executed, "output"> {}
 
 interface Playing {
   readonly recorded: RecordedRun;
@@ -83,17 +74,10 @@ interface Playing {
 }
 
 async function play(scope: RunScope, { recorded, driver, signal }: Playing): Promise<Played> {
-  const stop = (): void => guest.stop({ kind: "cancelled" });
-  const output = createOutputSink(scope, { textTooLarge: stop });
-  const script = createReplayScript({ recorded, deliver: (completions) => guest.deliver(completions), stop, atEnd: stop });
-  const guest = driveGuest(driver, recordedJob(scope, recorded), { calls: (calls) => script.issued(calls), output: (said) => output.take(said), blocked: (delivered) => script.blocked(delivered) });
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  const ended = readEnd(await guest.ended, scope.limits.resultBytes);
-  signal.removeEventListener("abort", stop);
-  if (signal.aborted) throw signal.reason instanceof CallgateError ? signal.reason : new CallgateError("REPLAY_UNAVAILABLE", `The replay of ${recorded.run.runId} was cancelled`);
-  const cutShort = ended.end.kind === "cancelled" && script.divergence === undefined && !endedByItself(recorded);
-  return { ...ended, output, divergence: script.divergence ?? (cutShort ? undefined : missingCall(ended.end, script.missing())), cutShort };
+  const textTooLarge = Promise.withResolvers<void>();
+  const output = createOutputSink(scope, { textTooLarge: textTooLarge.resolve });
+  const played = await reExecute(recorded, { driver, signal, job: recordedJob(scope, recorded), tooMuch: textTooLarge.promise }, { output: (said) => output.take(said) });
+  return { ...played, output };
 }
 
 interface Ends {
@@ -131,7 +115,8 @@ function draftOf(scope: RunScope, recorded: RecordedRun, { played, told, diverge
     consoleDroppedBytes: played.output.droppedBytes,
     diagnostics: [],
     repairs: [],
-    calls: recorded.calls,
+    // What they did then is told as that: nothing is called now.
+    calls: recorded.calls.map((call): CallSummary => ({ ...call, effectStatus: "none", durationMs: 0, recorded: { runId: run.runId, effectStatus: call.effectStatus, durationMs: call.durationMs } })),
     artifacts: [],
     notices: scope.notices.all,
     durationMs,

@@ -35,7 +35,7 @@ export function readResumePoint(run: RunRecord, entries: readonly JournalEntry[]
       if (issued === undefined || entry.kind !== "call-ended") return [];
       return [{ seq: entry.seq, call: { kind: "tool", tool: issued.tool, argsDigest: issued.args.digest }, result: resultOfEnded(run, entry, issued.tool) }];
     }),
-    lastMs: recorded.completions.at(-1)?.atMs ?? run.startedAtMs,
+    lastMs: recorded.completions.at(-1)?.atMs ?? run.clockMs ?? run.startedAtMs,
     said: saidBefore(entries),
     results: entries.reduce((most, entry) => (entry.kind === "result" ? Math.max(most, entry.number) : most), 0),
   };

@@ -14,6 +14,7 @@ import { assumingReads, readAgain } from "./read-again.ts";
 import { earlierReview } from "./review-program.ts";
 import { readResumePoint } from "./resume-point.ts";
 import type { ResumePoint } from "./resume-point.ts";
+import { rerunOf } from "./rerun-source.ts";
 import { changesSince } from "./run-changes.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
@@ -93,7 +94,8 @@ export function createResumer(options: ResumerOptions): Resumer {
   async function goOn(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
     const { run, lease } = claimed;
     const { signal, suspendAfterMs, leave } = resuming;
-    const request: RunRequest = { ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
+    const rerun = await rerunOf(run, { journal, clock, driver: options.drivers.find(({ name }) => name === run.driver) });
+    const request: RunRequest = { ...(rerun === undefined ? {} : { rerun }), ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     // Whatever keeps it from going on, the run is given back as it was.
     const goOnNow = await look(claimed, { scope, request, acceptChanges: resuming.acceptChanges }).catch((fault: unknown) => leaveWaiting(scope, run, fault));

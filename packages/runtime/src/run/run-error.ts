@@ -67,7 +67,7 @@ function tellThrown(error: GuestError, { place, clean, definedBefore }: TellOpti
 }
 
 /** Line, column and excerpt in the model's own text; empty when the error knows no place or one outside of it. */
-function placeOf({ line, column }: GuestError, { text, lineOffset, shiftedLines }: ProgramPlace): Pick<RunError, "line" | "column" | "excerpt"> {
+export function placeOf({ line, column }: Pick<GuestError, "line" | "column">, { text, lineOffset, shiftedLines }: ProgramPlace): Pick<RunError, "line" | "column" | "excerpt"> {
   if (line === undefined) return {};
   const ownLine = line + lineOffset;
   const own = text.split(/\r\n|\n|\r/)[ownLine - 1];

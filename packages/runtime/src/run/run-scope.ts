@@ -10,6 +10,7 @@ import type { CatalogView } from "./catalog-view.ts";
 import type { JournalHealth } from "./journal-health.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { OwedEnds } from "./owed-ends.ts";
+import type { Rerun } from "./rerun.ts";
 import type { RunLog } from "./run-log.ts";
 
 /** What every run reaches the world through. */
@@ -72,6 +73,8 @@ export interface RunScope {
   readonly signals: { heard: () => void };
   /** Aborts once another owner has the run: nothing more is performed or written here. */
   readonly fence: Fence;
+  /** Set while a changed program is executed with the answers of a recorded run. */
+  readonly rerun?: Rerun | undefined;
 }
 
 export interface Fence {

@@ -172,7 +172,7 @@ function newScope(seams: RunSeams, request: RunRequest): RunScope {
 /** What is known of a run that is driven under this lease. */
 export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAtMs }: Pick<RunScope, "lease" | "startedAtMs">): RunScope {
   const { view, principal, lane, taskId, limits } = request;
-  const scopes = taintScopes({ ...request, runId: lease.runId, session: request.session?.place });
+  const scopes = taintScopes({ ...request, runId: lease.runId, session: request.session?.place, edits: request.rerun });
   const notices = createNotices([...request.notices, ...takeUntold(seams.journalHealth)]);
   const fence = createFence();
   const log = createRunLog(seams, lease, {
@@ -184,7 +184,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), ...(request.plan === undefined ? {} : { plan: request.plan.pinned }), ...(request.rehearsal === undefined ? {} : { rehearsal: createRehearsal({ program: request.program, ...request.rehearsal }) }), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined } };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), ...(request.plan === undefined ? {} : { plan: request.plan.pinned }), ...(request.rehearsal === undefined ? {} : { rehearsal: createRehearsal({ program: request.program, ...request.rehearsal }) }), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1 && request.rerun === undefined), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined }, ...(request.rerun === undefined ? {} : { rerun: request.rerun }) };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
@@ -214,6 +214,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     ...(trace === undefined ? {} : { trace }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
     ...(request.rehearsal?.heldAgainst === undefined ? {} : { replayOf: request.rehearsal.heldAgainst }),
+    ...(request.rerun === undefined ? {} : { replayOf: request.rerun.runId, edits: { runId: request.rerun.runId, newCalls: request.rerun.newCalls }, clockMs: request.rerun.startMs }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
   if (request.plan !== undefined) {
@@ -254,7 +255,7 @@ function cleanDiagnostic(found: Diagnostic, redactor: Redactor): Diagnostic {
 
 function jobOf(scope: RunScope, request: RunRequest, code: string): GuestJob {
   const { modules, modulesDigest } = scope.view;
-  return { runId: scope.runId, language: request.language, code, modules, modulesDigest, seed: request.seed, startMs: scope.startedAtMs, limits: scope.limits };
+  return { runId: scope.runId, language: request.language, code, modules, modulesDigest, seed: request.seed, startMs: request.rerun?.startMs ?? scope.startedAtMs, limits: scope.limits, ...(request.rerun === undefined ? {} : { places: true }) };
 }
 
 /** A run whose check was cancelled is a cancelled run; a checker that died is our fault, and thrown once it is recorded. */

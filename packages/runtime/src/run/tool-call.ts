@@ -1,4 +1,4 @@
-import type { Artifact, CallCost, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind, SimulatedBy } from "@callgate/contract";
+import type { Artifact, CallCost, CallError, CallOutcome, CallSummary, Effect, EffectStatus, OutcomeKind, RecordedThen, SimulatedBy } from "@callgate/contract";
 import type { PerformedCall } from "../broker/call.ts";
 import type { CallPast } from "../broker/call-past.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -30,20 +30,25 @@ interface CallEnd {
   readonly error?: CallError;
   readonly cost?: CallCost;
   readonly simulated?: SimulatedBy;
+  readonly recorded?: RecordedThen;
   readonly artifacts: readonly Artifact[];
 }
 
 /** What is kept of how a call ended. */
-export function endOf({ outcome, effect, durationMs, cost, simulated }: PerformedCall): CallEnd {
-  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }) };
+export function endOf({ outcome, effect, durationMs, cost, simulated, recordedThen }: PerformedCall): CallEnd {
+  const ended = { outcome: outcome.kind, effectStatus: outcome.effectStatus, effect, durationMs, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }), ...(recordedThen === undefined ? {} : { recorded: thenOf(recordedThen) }) };
   return outcome.kind === "ok" ? { ...ended, artifacts: outcome.artifacts } : { ...ended, artifacts: [], error: outcome.error };
+}
+
+function thenOf({ runId, effectStatus, durationMs }: RecordedThen): RecordedThen {
+  return { runId, effectStatus, durationMs };
 }
 
 /** The same of a call that ended in an earlier stretch of the run. */
 export function recordedEndOf({ ended, effectStatus }: RecordedCall, effect: Effect): CallEnd | undefined {
   if (ended === undefined) return undefined;
-  const { outcome, durationMs, error, artifacts, cost, simulated } = ended;
-  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }), ...(error === undefined ? {} : { error }) };
+  const { outcome, durationMs, error, artifacts, cost, simulated, recorded } = ended;
+  return { outcome, effectStatus: effectStatus ?? ended.effectStatus, effect, durationMs, artifacts, ...(cost === undefined ? {} : { cost }), ...(simulated === undefined ? {} : { simulated }), ...(recorded === undefined ? {} : { recorded }), ...(error === undefined ? {} : { error }) };
 }
 
 /** The broker was closed or broke its own promise. Nothing is known of a write that had begun. */

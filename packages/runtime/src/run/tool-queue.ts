@@ -3,6 +3,7 @@ import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
 import { withoutValues } from "../broker/sensitive-values.ts";
+import { answerFromRecord } from "./answer-from-record.ts";
 import { createCallLedger } from "./call-ledger.ts";
 import type { CallLedger } from "./call-ledger.ts";
 import { callOfRun } from "./call-of-run.ts";
@@ -199,9 +200,12 @@ function createPerformer(scope: RunScope): Performer {
   const reads = new AbortController();
   const writes = new AbortController();
   return {
-    call({ callId, seq, tool, effect, occurrence, past }, args) {
+    call(call, args) {
+      const { callId, seq, tool, effect, occurrence, past } = call;
+      if (scope.rerun?.answerTo(seq) !== undefined) return answerFromRecord(scope, call, reads.signal);
+      const over = scope.rerun?.begun() ?? (() => undefined);
       const { signal } = effect === "read" ? reads : writes;
-      return seams.broker.perform({ ...callOfRun(scope), gather: log.gather, tool, args, callId, seq, occurrence, signal, ...(past === undefined ? {} : { past }) });
+      return seams.broker.perform({ ...callOfRun(scope), gather: log.gather, tool, args, callId, seq, occurrence, signal, ...(past === undefined ? {} : { past }) }).finally(over);
     },
     abort(how) {
       reads.abort(new DOMException("The run has ended", "AbortError"));

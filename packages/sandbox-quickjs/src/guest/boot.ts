@@ -19,7 +19,7 @@ export type GuestEntries = readonly [
   /** Lays out `tools`; part of what is kept in the snapshot. */
   defineModules: (modulesJson: string) => void,
   /** Calls the program. What it returns is the promise of the run's value. */
-  start: (...program: [main: unknown, seed: string, argumentBytes: number, resultBytes: number]) => unknown,
+  start: (...program: [main: unknown, seed: string, argumentBytes: number, resultBytes: number, tellsPlaces: number]) => unknown,
   deliver: (...answer: Delivery) => void,
   settleValue: (value: unknown) => void,
   settleError: (thrown: unknown) => void,
@@ -70,6 +70,7 @@ export function boot(emit: Emit): GuestEntries {
       randomness = { math: createRandom(seed, 0), crypto: createRandom(seed, 0x5bd1e995) };
       calls.limits.argumentBytes = program[2];
       maxResultChars = program[3];
+      calls.places.told = program[4] === 1;
       if (typeof main !== "function") throw new SafeTypeError("The program is not a function");
       return (main as (callgate: object) => unknown)(callgate);
     },

@@ -2,6 +2,7 @@ import { decodeValue, encodeValueOnce, ValueError } from "@callgate/contract";
 import type { GuestError, ValueBounds, WireValue } from "@callgate/contract";
 import { emitted } from "../guest-protocol.ts";
 import { SafeError, SafeMap, SafePromise, defineProperty, mapDelete, mapGet, mapSet, parse } from "./intrinsics.ts";
+import { placeIn } from "./describe-error.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** The guest's one way out. Numbers and text only. */
@@ -24,6 +25,8 @@ export interface Calls {
   forget(seq: number): void;
   deliver(...answer: Delivery): void;
   limits: { argumentBytes: number };
+  /** Whether the host is told where in the program a call was issued. */
+  places: { told: boolean };
 }
 
 /** The host bounds what it sends; the guest's own memory and CPU limits bound what that can cost here. */
@@ -32,6 +35,7 @@ const trustedBounds: ValueBounds = { maxDepth: 1 / 0, maxNodes: 1 / 0, maxChars:
 export function createCalls(emit: Emit): Calls {
   const waiting = new SafeMap<number, Waiter>();
   const limits = { argumentBytes: 0 };
+  const places = { told: false };
   let nextSeq = 0;
 
   /** seq counts what the host accepted, exactly: it is raised only after the host answered. */
@@ -45,12 +49,14 @@ export function createCalls(emit: Emit): Calls {
 
   return {
     limits,
+    places,
     issue(kind, name, args) {
       const { stack } = new SafeError();
       return new SafePromise((resolve, reject) => {
         const encoded = encodeArguments(name, args, limits.argumentBytes);
         if (encoded instanceof ToolError) return reject(withStack(encoded, stack));
-        const accepted = emit(kind, name, encoded.tagged ? 1 : 0, encoded.json);
+        const place = places.told ? placeIn(stack) : undefined;
+        const accepted = place === undefined ? emit(kind, name, encoded.tagged ? 1 : 0, encoded.json) : emit(kind, name, encoded.tagged ? 1 : 0, encoded.json, place.line, place.column);
         if (accepted === 2) return reject(withStack(argumentsTooLarge(name, limits.argumentBytes), stack));
         register(accepted, {
           settle(outcome, tagged, answer) {

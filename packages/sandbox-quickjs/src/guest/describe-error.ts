@@ -60,7 +60,7 @@ function wireOf(value: unknown): string | undefined {
 }
 
 /** The first place in the program's own text that a stack names, from 1. */
-function placeIn(stack: unknown): { readonly line: number; readonly column: number } | undefined {
+export function placeIn(stack: unknown): { readonly line: number; readonly column: number } | undefined {
   if (typeof stack !== "string") return undefined;
   const start = indexOf(stack, `${programFile}:`);
   if (start < 0) return undefined;

@@ -63,8 +63,8 @@ export function createLiveGuest(job: GuestJob, host: GuestHost): LiveGuest {
       Object.assign(this, { key, slot, cpuMs: 0 });
       owed = 0;
       done.beginAgain();
-      const { code, modulesDigest, seed, startMs, limits } = job;
-      const start: HostMessage = { kind: "start", key, slot, code, modulesDigest, seed, startMs, limits };
+      const { code, modulesDigest, seed, startMs, limits, places } = job;
+      const start: HostMessage = { kind: "start", key, slot, code, modulesDigest, seed, startMs, limits, ...(places === undefined ? {} : { places }) };
       const completions = answers.all();
       return completions.length === 0 ? [start] : [start, { kind: "deliver", key, completions }];
     },

@@ -12,6 +12,7 @@ export interface GuestStart {
   readonly seed: string;
   readonly startMs: number;
   readonly limits: RunLimits;
+  readonly places?: true;
   /** True once somebody asked for this guest to stop. Read while it computes. */
   cancelled(): boolean;
   /** Takes what a stretch gave so far, while the guest computes. */

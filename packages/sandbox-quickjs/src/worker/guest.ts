@@ -76,9 +76,9 @@ function createHooks(state: GuestState): EngineHooks {
       if (!isGrown) state.outOfMemory = true;
       return isGrown;
     },
-    callHost(_context, _count, values) {
+    callHost(_context, count, values) {
       try {
-        return receive(state, values);
+        return receive(state, values, count);
       } catch (thrown) {
         // Nothing may be thrown through the engine's frames.
         state.healthy = false;
@@ -106,7 +106,7 @@ function startProgram(state: GuestState): void {
   instance.exports.setMaxStackSize(parts.runtime, Math.min(job.limits.stackKiB, maxStackKiB) * 1024);
   const program = evaluate(engine, job.code, parts.programFile);
   if (reportThrown(state, program)) return;
-  const started = values.call(parts.entries.start, [program, values.text(job.seed), values.number(job.limits.argumentBytes), values.number(job.limits.resultBytes)]);
+  const started = values.call(parts.entries.start, [program, values.text(job.seed), values.number(job.limits.argumentBytes), values.number(job.limits.resultBytes), values.number(job.places === true ? 1 : 0)]);
   if (reportThrown(state, started)) return;
   state.main = started;
   drain(state);

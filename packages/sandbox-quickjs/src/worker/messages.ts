@@ -38,6 +38,7 @@ export type HostMessage =
       readonly seed: string;
       readonly startMs: number;
       readonly limits: RunLimits;
+      readonly places?: true;
     }
   | { readonly kind: "deliver"; readonly key: number; readonly completions: readonly GuestCompletion[] }
   | { readonly kind: "cancel"; readonly key: number };

@@ -11,14 +11,14 @@ import { parseUrl } from "./parse-url.ts";
  * The guest's one host function: what it says, told apart by its first argument. Returns the answer, 0 for undefined.
  * May throw; the caller keeps that out of the engine.
  */
-export function receive(state: GuestState, values: Pointer): Pointer {
+export function receive(state: GuestState, values: Pointer, count: number): Pointer {
   const { numberAt, textAt, number, text } = state.values;
   const jsonAt = (index: number): string => JSON.parse(textAt(values, index)) as string;
   const kind = numberAt(values, 0);
   switch (kind) {
     case emitted.tool:
     case emitted.builtin:
-      return number(receiveCall(state, kind, values));
+      return number(receiveCall(state, { kind, values, count }));
     case emitted.timer:
       return number(receiveTimer(state, numberAt(values, 1)));
     case emitted.timerCleared:
@@ -56,7 +56,7 @@ function receiveEnd(state: GuestState, kind: number, values: Pointer): void {
 }
 
 /** 1 accepted, 0 the run has settled, 2 over the limit of argument bytes. */
-function receiveCall(state: GuestState, kind: number, values: Pointer): 0 | 1 | 2 {
+function receiveCall(state: GuestState, { kind, values, count }: { readonly kind: number; readonly values: Pointer; readonly count: number }): 0 | 1 | 2 {
   if (state.end !== undefined || isSettled(state)) return 0;
   const { numberAt, textAt } = state.values;
   const name = textAt(values, 1);
@@ -65,7 +65,8 @@ function receiveCall(state: GuestState, kind: number, values: Pointer): 0 | 1 | 
   const args = { json, tagged: numberAt(values, 2) === 1 };
   const seq = state.nextSeq++;
   state.open.set(seq, "call");
-  state.calls.push(kind === emitted.tool ? { kind: "tool", seq, tool: name, args } : { kind: "builtin", seq, name: name as "search", args, atMs: state.nowMs });
+  const place = count > 5 ? { line: numberAt(values, 4), column: numberAt(values, 5) } : {};
+  state.calls.push(kind === emitted.tool ? { kind: "tool", seq, tool: name, args, ...place } : { kind: "builtin", seq, name: name as "search", args, atMs: state.nowMs, ...place });
   if (state.calls.length >= callsInPart) handOver(state);
   return 1;
 }

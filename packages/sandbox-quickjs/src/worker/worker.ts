@@ -55,7 +55,7 @@ function onCpu(state: WorkerState, key: number, enter: () => Stretch): void {
 
 function start(state: WorkerState, message: HostMessage & { kind: "start" }): void {
   const { engines, cell } = state;
-  const { key, modulesDigest, modulesJson, forget, code, seed, startMs, limits } = message;
+  const { key, modulesDigest, modulesJson, forget, code, seed, startMs, limits, places } = message;
   if (forget !== undefined) engines.forget(forget);
   if (modulesJson !== undefined) engines.defineModules(modulesDigest, modulesJson);
   const cancelCell = cells.cancel + message.slot;
@@ -65,7 +65,7 @@ function start(state: WorkerState, message: HostMessage & { kind: "start" }): vo
   };
   onCpu(state, key, () => {
     const engine = engines.prepare(modulesDigest, limits.memoryMiB);
-    const guest = createGuest(engine, { code, seed, startMs, limits, cancelled, part: (part) => state.port.postMessage({ key, ...part } satisfies StretchMessage) });
+    const guest = createGuest(engine, { code, seed, startMs, limits, ...(places === undefined ? {} : { places }), cancelled, part: (part) => state.port.postMessage({ key, ...part } satisfies StretchMessage) });
     state.guests.set(key, { guest, engine });
     return guest.start();
   });

@@ -46,13 +46,14 @@ async function listed(gate: Gate, run: RunRecord): Promise<ListedRun> {
   return { ...run, waits: waitsJson(run.runId, run.waits), ...(waits ? { waitedMs: waitedMs(run, entries, Date.now()) } : {}), ...(issued === undefined ? {} : { tool: issued.tool }) };
 }
 
-function whatRan({ kind, tool, programText, replayOf, unreadable }: ListedRun): string {
+function whatRan({ kind, tool, programText, replayOf, edits, unreadable }: ListedRun): string {
   if (unreadable === "other_key") return "(sealed under another key file)";
   if (unreadable === "erased" && kind !== "call") return "(erased)";
   if (kind === "call") return `call ${tool ?? ""}`.trimEnd();
   const text = (programText ?? kind).trim().split("\n")[0] ?? "";
   if (kind === "rehearsal") return `rehearsal: ${text}`;
-  return replayOf === undefined ? text : `replay of ${replayOf}`;
+  if (replayOf === undefined) return text;
+  return edits === undefined ? `replay of ${replayOf}` : `edit of ${replayOf}: ${text}`;
 }
 
 function runRow(run: ListedRun): readonly string[] {
@@ -91,7 +92,8 @@ function renderRun(run: RunRecord, entries: readonly JournalEntry[], { terminal 
     `${bold(run.runId)} ${run.status}${run.error === undefined ? "" : ` ${run.error.code}: ${visible(run.error.message)}`}`,
     dim(`${new Date(run.startedAtMs).toISOString()} · ${run.principal.tenant}/${run.principal.user} · lane ${run.lane} · ${counted(run.callCount, "call")}${time === "" ? "" : ` · ${time}`}${run.session === undefined ? "" : ` · block ${run.session.block} of session ${run.session.sessionId}`}`),
     ...(run.unreadable === undefined ? [] : [unreadableText(run.unreadable)]),
-    ...(run.replayOf === undefined ? [] : [`a replay of ${run.replayOf} with its recorded answers: nothing was called, nothing was changed`]),
+    ...(run.edits === undefined ? [] : [`a changed program with the answers of ${run.edits.runId}: calls of that were not made again${run.edits.newCalls === "stop" ? "; nothing else was called" : ""}`]),
+    ...(run.replayOf === undefined || run.edits !== undefined ? [] : [`a replay of ${run.replayOf} with its recorded answers: nothing was called, nothing was changed`]),
     "",
   ];
   if (run.programText !== undefined) lines.push(...run.programText.trimEnd().split("\n").map((line, index) => `${dim(String(index + 1).padStart(4))} ${visible(line)}`), "");

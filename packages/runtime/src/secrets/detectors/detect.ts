@@ -31,6 +31,12 @@ export function hideDetected(text: string, switches: DetectorSwitches, hash: (va
   return parts.join("") + text.slice(at);
 }
 
+/** What the detectors find in a text, as it is written there. */
+export function findDetected(text: string, switches: DetectorSwitches): readonly { readonly kind: DetectorName; readonly text: string }[] {
+  if (text.length < minChars) return [];
+  return detectorNames.flatMap((name) => (switches[name] === true ? finders[name](text).map(({ kind, start, end }) => ({ kind, text: text.slice(start, end) })) : []));
+}
+
 /** What stands for a value of that kind. */
 export function hidden(kind: DetectorName, hash: string): string {
   return `[${kind} ${hash}]`;

@@ -1,0 +1,129 @@
+import { decodeValue } from "@callgate/contract";
+import type { DetectorSwitches, JsonValue, WireValue } from "@callgate/contract";
+import { isPlainObject } from "../lib/is-plain-object.ts";
+import { unescapePointer } from "../lib/json-pointer.ts";
+import { findDetected } from "../secrets/detectors/detect.ts";
+
+/** What must not leave the journal, and what stands for it: the same value gets the same placeholder everywhere. */
+export interface Placeholders {
+  /** Takes note of what is sensitive in a value: all that stands at the pointers, and what detectors find. */
+  collect(wire: WireValue, pointers: readonly string[]): void;
+  collectText(text: string): void;
+  /**
+   * Takes note of what a program made of placeholders: `now` is what it gives in the place of `then`, so the one stands for
+   * the other wherever that comes back. True when something of it is new.
+   */
+  learn(then: WireValue, now: WireValue): boolean;
+  inWire(wire: WireValue, pointers: readonly string[]): WireValue;
+  inText(text: string): string;
+  readonly count: number;
+}
+
+type Leaf = string | number;
+type Steps = readonly string[];
+
+/** Shorter texts and smaller numbers turn up inside others by chance: texts are replaced only where they are all of a value, numbers only where a tool says that they are sensitive. */
+const minChars = 4;
+const minNumber = 1_000;
+
+const looking: DetectorSwitches = { secret: true, email: true, phone: true, card: true, iban: true };
+
+export function createPlaceholders(): Placeholders {
+  const byValue = new Map<Leaf, Leaf>();
+  const made = new Set<Leaf>();
+  const counts = new Map<string, number>();
+
+  function placeholderOf(value: Leaf, kind = "sensitive"): Leaf {
+    const known = made.has(value) ? value : byValue.get(value);
+    if (known !== undefined) return known;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    const placeholder = typeof value === "number" ? 1_000_000 + byValue.size : textFor(value, kind, count);
+    byValue.set(value, placeholder);
+    made.add(placeholder);
+    return placeholder;
+  }
+
+  function collectText(text: string): void {
+    for (const found of findDetected(text, looking)) placeholderOf(found.text, found.kind);
+  }
+
+  function inText(text: string): string {
+    let left = text;
+    for (const [value, placeholder] of longestFirst(byValue)) if (value.length >= minChars) left = left.replaceAll(value, () => placeholder);
+    return left;
+  }
+
+  function inLeaf(value: Leaf, isSensitive: boolean): Leaf {
+    if (isSensitive && value !== "") return placeholderOf(value);
+    if (typeof value === "string") return (value.length > 1 ? byValue.get(value) : undefined) ?? inText(value);
+    return Math.abs(value) >= minNumber ? (byValue.get(value) ?? value) : value;
+  }
+
+  function inValue(value: JsonValue, places: readonly Steps[]): JsonValue {
+    if (typeof value === "string" || typeof value === "number") return inLeaf(value, places.some((steps) => steps.length === 0));
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((item: JsonValue, index) => inValue(item, below(places, String(index))));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [inText(key), inValue(item, below(places, key))]));
+  }
+
+  return {
+    collect(wire, pointers) {
+      const value = decodeValue(wire);
+      const places = pointers.map(stepsOf);
+      visit(value, places, (leaf, isSensitive) => {
+        if (isSensitive && leaf !== "") placeholderOf(leaf);
+        else if (typeof leaf === "string") collectText(leaf);
+      });
+    },
+    collectText,
+    learn(then, now) {
+      const before = byValue.size;
+      for (const [was, is] of changedTexts(JSON.parse(then.json) as JsonValue, JSON.parse(now.json) as JsonValue)) {
+        if (was.length < minChars || byValue.has(was) || made.has(was)) continue;
+        byValue.set(was, is);
+        made.add(is);
+      }
+      return byValue.size > before;
+    },
+    inWire: (wire, pointers) => (byValue.size === 0 ? wire : { ...wire, json: JSON.stringify(inValue(JSON.parse(wire.json) as JsonValue, pointers.map(stepsOf))) }),
+    inText,
+    get count() {
+      return [...counts.values()].reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+function stepsOf(pointer: string): Steps {
+  return pointer.split("/").slice(1).map(unescapePointer);
+}
+
+/** What is left of the places once a key of them is taken; at and below the end of one all is sensitive. */
+function below(places: readonly Steps[], key: string): readonly Steps[] {
+  return places.flatMap(([first, ...rest]) => (first === undefined ? [[]] : first === "*" || first === key ? [rest] : []));
+}
+
+function visit(value: unknown, places: readonly Steps[], leaf: (value: Leaf, isSensitive: boolean) => void): void {
+  if (typeof value === "string" || typeof value === "number") return leaf(value, places.some((steps) => steps.length === 0));
+  if (Array.isArray(value) || isPlainObject(value)) for (const [key, item] of Object.entries(value)) visit(item, below(places, key), leaf);
+}
+
+/** Texts that differ between two values of one form. */
+function changedTexts(then: JsonValue, now: JsonValue): readonly (readonly [was: string, is: string])[] {
+  if (typeof then === "string" && typeof now === "string") return then === now ? [] : [[then, now]];
+  if (Array.isArray(then) && Array.isArray(now)) return then.flatMap((item: JsonValue, index) => (index < now.length ? changedTexts(item, now[index] as JsonValue) : []));
+  if (!isPlainObject(then) || !isPlainObject(now)) return [];
+  return Object.entries(then).flatMap(([key, item]) => (Object.hasOwn(now, key) ? changedTexts(item as JsonValue, now[key] as JsonValue) : []));
+}
+
+/** An address keeps its form, for programs look at that; the rest says what it stands for. */
+function textFor(value: string, kind: string, count: number): string {
+  if (/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return `person-${kind === "email" ? "" : `${kind}-`}${count}@example.invalid`;
+  return `<${kind}-${count}>`;
+}
+
+/** So that one which contains another is not taken apart. */
+function longestFirst(byValue: ReadonlyMap<Leaf, Leaf>): readonly (readonly [string, string])[] {
+  const texts = [...byValue].flatMap(([value, placeholder]) => (typeof value === "string" && typeof placeholder === "string" ? [[value, placeholder] as const] : []));
+  return texts.sort(([a], [b]) => b.length - a.length);
+}
