@@ -55,6 +55,8 @@ export interface RunStart {
   readonly onFailure?: OnFailure;
   /** Whose context what it returns goes into: labels gather there beyond the run. */
   readonly conversation?: string;
+  /** The plan that it is pinned to, which is in its `planned` entry: without that it does not go on. */
+  readonly planId?: string;
   /** Where whoever asked for it stood in a trace. */
   readonly trace?: TraceContext;
   /** What it asks waits for an answer through the journal, whoever its gate would ask. */

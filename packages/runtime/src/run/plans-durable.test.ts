@@ -93,3 +93,15 @@ test("an item that was left out keeps an equal one from nothing, also after a pa
   expect(became(result)).toEqual(["1 dropped", "2 done"]);
   expect(wrote).toEqual(["step 5"]);
 });
+
+test("a run whose plan is not on record does not go on without it", async () => {
+  const gate = await world.open();
+  const { plan } = await gate.run("await tools.sleep(100); await tools.t.step({ n: 6 });", { rehearse: true, suspendAfterMs: 60_000 });
+  if (plan === undefined) throw new Error("no plan");
+  wrote.length = 0;
+  const { runId } = await gate.apply(await gate.plans.approve(plan, { by: "bea" }));
+  const entries = world.journal.runs.get(runId)?.entries ?? [];
+  entries.splice(entries.findIndex(({ kind }) => kind === "planned"), 1);
+  expect(await (await world.open()).runs.resume(runId)).toMatchObject({ status: "crashed", error: { code: "RUN_INTERRUPTED", message: expect.stringContaining("the plan that it is pinned to is not on record") as unknown } });
+  expect(wrote).toEqual([]);
+});

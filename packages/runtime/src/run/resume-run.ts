@@ -115,6 +115,7 @@ export function createResumer(options: ResumerOptions): Resumer {
       return next();
     };
     if (entries.some(({ kind }) => kind === "cancelling")) return told(() => options.goOnCancelling(claimed));
+    if (run.planId !== undefined && scope.plan === undefined) return end("the plan that it is pinned to is not on record, or was erased");
     if (run.session === undefined && run.kind === "program" && run.programText !== undefined && !entries.some(({ kind }) => kind === "checked")) return told(() => runner.restart(scope, request, earlierReview(entries, signals)));
     const known = lostSession(run) ?? orWhy(() => readResumePoint(run, assumingReads(entries), signals));
     if (typeof known === "string") return end(known);

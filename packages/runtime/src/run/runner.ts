@@ -211,6 +211,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     budgetTokens: request.budgetTokens,
     onFailure: request.onFailure,
     ...(request.questions === undefined ? {} : { questions: request.questions }),
+    ...(request.plan === undefined ? {} : { planId: request.plan.pinned.plan.planId }),
     ...(trace === undefined ? {} : { trace }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
     ...(request.rehearsal?.heldAgainst === undefined ? {} : { replayOf: request.rehearsal.heldAgainst }),

@@ -66,7 +66,7 @@ type OpenAgain = (store: JournalStore) => Promise<Journal>;
 function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
   test("gives a begun run back as it was begun, running and without an end", async () => {
     const { journal } = await setUp();
-    const run = sampleRun("r1", { replayOf: "r0", taskId: "onboarding-7", budgetTokens: 1500, onFailure: "keep" });
+    const run = sampleRun("r1", { replayOf: "r0", taskId: "onboarding-7", budgetTokens: 1500, onFailure: "keep", planId: "pln_1" });
     await journal.begin(run);
     expect(await journal.readRun("acme", "r1")).toEqual({ ...run, status: "running", endedAtMs: undefined, error: undefined, tokens: undefined, resultNumber: undefined, callCount: 0, epoch: 1, waits: [], wakeAtMs: undefined });
   });
