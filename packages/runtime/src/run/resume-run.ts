@@ -122,8 +122,7 @@ export function createResumer(options: ResumerOptions): Resumer {
     const driver = options.drivers.find(({ name, languages }) => name === run.driver && languages.includes(request.language)) ?? driverFor(options.drivers, request.language);
     if (!driver.replayable) return end(`the sandbox ${driver.name} cannot execute a program the same way twice`);
     const changes = changesSince(run, known.recorded, { view: request.view, policyVersion: seams.policy.version, driver: driver.name });
-    if (changes.away.length > 0 && !acceptChanges) throw awayError(run, changes.away);
-    if (changes.tools.length > 0 && !acceptChanges) throw changedError(run, changes.tools);
+    if (!acceptChanges) assertUnchanged(run, changes);
     return async () => {
       tellResumed(scope, claimed, [...changes.tools, ...changes.away.map(({ namespace }) => `the source ${namespace} cannot be reached`), ...changes.others]);
       const whole = await readAgain(scope, entries, request.signal).catch((fault: unknown) => leaveWaiting(scope, run, fault));
@@ -171,6 +170,12 @@ async function leaveWaiting({ seams: { journal, clock, redactor }, log }: RunSco
 
 function rehearsalError({ runId }: RunRecord): CallgateError {
   return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} is a rehearsal, and nobody goes on with one. Nothing of it was written; rehearse again`, { details: { runId } });
+}
+
+/** Errors: SOURCE_FAILED, RUN_NOT_RESUMABLE. */
+function assertUnchanged(run: RunRecord, { away, tools }: ReturnType<typeof changesSince>): void {
+  if (away.length > 0) throw awayError(run, away);
+  if (tools.length > 0) throw changedError(run, tools);
 }
 
 function awayError({ runId }: RunRecord, away: readonly UnavailableNamespace[]): CallgateError {
