@@ -34,7 +34,7 @@ function itemLines(item: PlanItem, colors: Colors): readonly string[] {
     ...(change?.kind === "edited" ? ["  in place of its own arguments:"] : []),
     ...argumentLines(shownArgs(item)),
     ...told.map((one) => `  ${one.path === "" ? "the whole" : visible(one.path)} is from ${originText(one)}`),
-    ...(derivedFrom.length === 0 ? [] : [`  comes after ${derivedFrom.map((source) => `item ${source}`).join(", ")}: ${varies?.paths.map(visible).join(", ") ?? "its arguments"} will be what they answer`]),
+    ...(derivedFrom.length === 0 ? [] : [`  comes after ${derivedFrom.map((source) => `item ${source}`).join(", ")}: ${varies?.paths.map(visible).join(", ") ?? "its arguments"} will be what ${derivedFrom.length === 1 ? "it answers" : "they answer"}`]),
     ...(fails === undefined ? [] : [`  ! would fail: ${fails.code}: ${visible(fails.message)}`]),
     ...(cost === undefined ? [] : [`  costs at most ${cost.microUsd / 1_000_000} USD, ${counted(cost.tokens, "token")}`]),
     ...(decision.reason === undefined ? [] : [`  rule ${visible(decision.ruleId)}: ${visible(decision.reason)}`]),

@@ -78,5 +78,5 @@ function whyAsked(plan: Plan, { isConditional, varies, tool }: PlanItem, { polic
 /** In words, what the call is to the plan. */
 function deviation({ planId, items }: Plan, { tool }: PlannedCall): string {
   const alike = items.filter((item) => item.tool === tool).map(({ id }) => id);
-  return alike.length === 0 ? `plan ${planId} has no write with ${tool}` : `plan ${planId} has no such write with ${tool} left (items ${alike.join(", ")} are other ones, or were made already)`;
+  return alike.length === 0 ? `plan ${planId} has no write with ${tool}` : `plan ${planId} has no such write with ${tool} left (${alike.length === 1 ? `item ${alike[0] ?? ""} is another one, or was` : `items ${alike.join(", ")} are other ones, or were`} made already)`;
 }

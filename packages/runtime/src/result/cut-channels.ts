@@ -27,6 +27,16 @@ export function cutLines<Item>(items: readonly Item[], { tokens, counter, text }
   return kept;
 }
 
+/** The last ones, which say how the run stands, and the first ones. Between them stands how many are left out. */
+export function cutNotices(notices: readonly string[], { tokens, counter }: Cutting): readonly string[] {
+  const text = (notice: string): string => notice;
+  if (cutLines(notices, { tokens, counter, text }).length === notices.length) return notices;
+  const room = tokens - 12;
+  const tail = cutLines([...notices].reverse(), { tokens: Math.floor(room * 0.6), counter, text }).reverse();
+  const head = cutLines(notices.slice(0, notices.length - tail.length), { tokens: Math.floor(room * 0.4), counter, text });
+  return room < 0 ? [] : [...head, `… ${notices.length - head.length - tail.length} notices left out …`, ...tail];
+}
+
 /** Keeps the code and place; gives up details, then the excerpt, then the end of the message. */
 export function cutError(error: RunError, { tokens, counter }: Cutting): RunError {
   const { details: _details, excerpt: _excerpt, ...short } = error;

@@ -69,6 +69,12 @@ describe("shapeRun", () => {
     expect(report).toMatch(/entries left out, whole: result:\/\/run_/);
   });
 
+  test("of many notices the first and the last ones are there, and how many are not", () => {
+    const { result } = shape({ ...empty, notices: [...Array.from({ length: 300 }, (_, index) => `t.put had already taken place as call run_x.${index}`), "Plan pln_1: 300 of 300 writes done"] }, { budgetTokens: 400 });
+    expect([result.notices[0], result.notices.at(-1)]).toEqual(["t.put had already taken place as call run_x.0", "Plan pln_1: 300 of 300 writes done"]);
+    expect(result.notices).toContain(`… ${301 - (result.notices.length - 1)} notices left out …`);
+  });
+
   test("an error keeps its code and place whatever its length", () => {
     const error: RunError = { code: "TOOL_FAILED", message: "x ".repeat(20_000), retryable: true, line: 3, column: 7, excerpt: "return x", tool: "t.x", details: { big: "y".repeat(9_000) } };
     const { result, resultTokens } = shape({ ...empty, status: "failed", error, effects: { done: ["t.write (call 0)"], unknown: [], none: [] } }, { budgetTokens: 300 });

@@ -1,5 +1,5 @@
 import type { Handle, RunResult, ShapedValue } from "@callgate/contract";
-import { cutConsole, cutDiagnostics, cutEffects, cutError, cutLines, cutText } from "./cut-channels.ts";
+import { cutConsole, cutDiagnostics, cutEffects, cutError, cutLines, cutNotices, cutText } from "./cut-channels.ts";
 import type { Cutting } from "./cut-channels.ts";
 import { fitValue, modelJson } from "./fit-value.ts";
 import type { KnownValue } from "./fit-value.ts";
@@ -78,7 +78,7 @@ function cutAll({ draft, known, shares, counter, keep, cut }: CutRequest): Omit<
     diagnostics: cutDiagnostics(draft.diagnostics, cutting("diagnostics")),
     ...(draft.effects === undefined ? {} : { effects: cutEffects(draft.effects, cutting("effects")) }),
     repairs: cutLines(draft.repairs, { ...cutting("repairs"), text: ({ line, message }) => `line ${line}: ${message}` }),
-    notices: cutLines(draft.notices, { ...cutting("notices"), text: (notice) => notice }),
+    notices: cutNotices(draft.notices, cutting("notices")),
     artifacts: cutLines(draft.artifacts, { ...cutting("artifacts"), text: ({ name, mimeType, handle }) => `${name} (${mimeType}, 123456789 bytes) ${handle}` }),
   };
 }
