@@ -92,8 +92,7 @@ export function createResumer(options: ResumerOptions): Resumer {
   const drive = (claimed: OpenClaim, resuming: Resuming): Promise<RunResult> => goOn(claimed, resuming).finally(() => journal.letGo(claimed.lease));
 
   async function goOn(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
-    const { run, lease } = claimed;
-    const { signal, suspendAfterMs, leave } = resuming;
+    const [{ run, lease }, { signal, suspendAfterMs, leave }] = [claimed, resuming];
     const rerun = await rerunOf(run, { journal, clock, driver: options.drivers.find(({ name }) => name === run.driver) });
     const request: RunRequest = { ...(rerun === undefined ? {} : { rerun }), ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
