@@ -1,6 +1,7 @@
 import { encodeValue } from "@callgate/contract";
 import type { ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, Clock, Grant, Principal, WireValue } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
 import { race } from "../lib/race.ts";
@@ -94,7 +95,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const judge = createAnswerJudge(rules);
   const rate = createAskingRate({ clock, ...(rules.maxPerMinute === undefined ? {} : { maxPerMinute: rules.maxPerMinute }) });
   const open = new Map<string, ApprovalQuestion>();
-  const denials = new LRUCache<string, string>({ max: MAX_REMEMBERED_DENIALS });
+  const denials = new LRUCache<string, string>(atMost(MAX_REMEMBERED_DENIALS));
 
   return {
     pose: (operation) => Object.freeze({ ...operation, approvalId: options.newId("apr"), expiresAtMs: clock.now() + expiryMs }),

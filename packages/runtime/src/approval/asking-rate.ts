@@ -1,5 +1,6 @@
 import type { Clock } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 
 /** Bounds how much a run may ask: a person who is asked hundreds of times answers without reading. */
 export interface AskingRate {
@@ -12,7 +13,7 @@ const defaultMaxPerMinute = 100;
 const maxRuns = 10_000;
 
 export function createAskingRate({ clock, maxPerMinute = defaultMaxPerMinute }: { readonly clock: Clock; readonly maxPerMinute?: number }): AskingRate {
-  const asked = new LRUCache<string, { sinceMs: number; count: number }>({ max: maxRuns });
+  const asked = new LRUCache<string, { sinceMs: number; count: number }>(atMost(maxRuns));
   return {
     refusal(runId) {
       const nowMs = clock.monotonic();

@@ -32,9 +32,9 @@ type Work = () => Promise<Ended | ParkedCall>;
  */
 export function createAnswers(clock: Clock, shared?: SharedAnswers): Answers {
   const kept = new LRUCache<string, Kept>({
-    max: MAX_ANSWERS,
     maxSize: MAX_CHARS,
-    sizeCalculation: ({ wire }) => wire.json.length + 100,
+    // The smallest share is that of one of as many as there may be; no more room is made than is used (lib/at-most.ts).
+    sizeCalculation: ({ wire }) => Math.max(wire.json.length + 100, Math.ceil(MAX_CHARS / MAX_ANSWERS)),
     // Our clock, and no timer of its own. lru-cache takes the time 0 for "never expires".
     perf: { now: () => clock.monotonic() + 1 },
     ttlResolution: 0,

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { Interceptor } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import { globMatches, qualifiedGlob } from "../lib/name-glob.ts";
 
 /** The interceptors of a gate that mean a tool, in their order. */
@@ -29,7 +30,7 @@ export function createInterceptors(given: readonly Interceptor[]): Interceptors 
       return glob;
     });
   });
-  const byTool = new LRUCache<string, readonly Interceptor[]>({ max: 10_000 });
+  const byTool = new LRUCache<string, readonly Interceptor[]>(atMost(10_000));
   return (tool) => {
     let meant = byTool.get(tool);
     if (meant === undefined) byTool.set(tool, (meant = given.filter((_one, index) => globs[index]?.some((glob) => globMatches(glob, tool)) ?? false)));

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { Digest, Effect, Label, NamespaceDeclaration, SecretVault, Source, SourceListing, SourceTool, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
 import { createCatalogTool } from "./catalog-tool.ts";
@@ -197,7 +198,7 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
   const tools = [...registered].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
-  const views = new LRUCache<string, View>({ max: maxKeptViews });
+  const views = new LRUCache<string, View>(atMost(maxKeptViews));
   const viewOf = (visible: Visible | undefined): View => {
     const seen = visible === undefined ? tools : tools.filter(visible);
     const key = seen.map(({ name }) => name).join(" ");

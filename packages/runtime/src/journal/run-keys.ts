@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import type { MasterKey } from "../secrets/master-key.ts";
 import { createSealedBox } from "../secrets/sealed-box.ts";
 import type { SealedBox } from "../secrets/sealed-box.ts";
@@ -36,7 +37,7 @@ const CACHED_KEYS = 256;
 export function createRunKeys(database: DatabaseSync, masterKey: MasterKey): RunKeys {
   const select = database.prepare("select master_id, wrapped from runs where run_id = ?");
   const remove = database.prepare("update runs set master_id = null, wrapped = null where run_id = ?");
-  const cache = new LRUCache<string, SealedBox>({ max: CACHED_KEYS });
+  const cache = new LRUCache<string, SealedBox>(atMost(CACHED_KEYS));
 
   function inRow(runId: string, row: Row): RunKey {
     const wrapped = row["wrapped"];

@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { LimitRule, LimitScope, Principal } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import { globMatches, qualifiedGlob } from "../lib/name-glob.ts";
 import type { NameGlob } from "../lib/name-glob.ts";
 
@@ -31,7 +32,7 @@ const scopes: readonly LimitScope[] = ["tenant", "user", "agent", "task", "run",
 export function createLimitMatcher<Rule extends LimitRule>(kind: string, rules: readonly Rule[]): (facts: LimitFacts) => readonly LimitMatch<Rule>[] {
   const globs = rules.map((rule, index) => readRule(kind, rule, { index, rules }));
   // Which rules mean a tool does not change, and there are few tools.
-  const byTool = new LRUCache<string, readonly Rule[]>({ max: 10_000 });
+  const byTool = new LRUCache<string, readonly Rule[]>(atMost(10_000));
   return (facts) => {
     let matching = byTool.get(facts.tool);
     if (matching === undefined) byTool.set(facts.tool, (matching = rules.filter((_rule, index) => globs[index]?.some((glob) => globMatches(glob, facts.tool)) ?? false)));

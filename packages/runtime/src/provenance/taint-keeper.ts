@@ -1,5 +1,6 @@
 import type { Journal, Label, TaintMark, TaintScope } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 
 /** What has reached one run, as far as it is known in this process. */
 export interface RunTaint {
@@ -30,7 +31,7 @@ const maxScopes = 10_000;
  * something away, for another process may have added to the same task or conversation.
  */
 export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint">): TaintKeeper {
-  const kept = new LRUCache<string, Map<Label, TaintMark>>({ max: maxScopes });
+  const kept = new LRUCache<string, Map<Label, TaintMark>>(atMost(maxScopes));
 
   function marksOf(tenant: string, scope: TaintScope): Map<Label, TaintMark> {
     if (scope.kind === "run") return new Map();

@@ -1,5 +1,6 @@
 import type { Digest, GuestModule, NamespaceDeclaration, Policy, Principal, ProgramLanguage, Reach, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -44,7 +45,7 @@ export function createCatalogViews(policy: Policy): CatalogViews {
     mayReach,
     of(catalog, principal, troubles) {
       let views = byCatalog.get(catalog);
-      if (views === undefined) byCatalog.set(catalog, (views = new LRUCache<string, CatalogView>({ max: maxViews })));
+      if (views === undefined) byCatalog.set(catalog, (views = new LRUCache<string, CatalogView>(atMost(maxViews))));
       const { tenant, user, agent, roles, claims } = principal;
       const key = JSON.stringify([policy.version, tenant, user, agent, roles, claims]);
       let view = views.get(key);

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { atMost } from "../lib/at-most.ts";
 
 interface Owner {
   readonly tenant: string;
@@ -16,7 +17,7 @@ const keptPerOwner = 10;
 const maxChars = 20_000;
 
 export function createEarlierPrograms(): EarlierPrograms {
-  const programs = new LRUCache<string, { readonly runId: string; readonly text: string }[]>({ max: 500 });
+  const programs = new LRUCache<string, { readonly runId: string; readonly text: string }[]>(atMost(500));
   const keyOf = ({ tenant, user }: Owner): string => JSON.stringify([tenant, user]);
   return {
     add(owner, { runId, text }) {

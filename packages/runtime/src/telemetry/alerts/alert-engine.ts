@@ -1,5 +1,6 @@
 import type { PendingApproval } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../lib/at-most.ts";
 import type { Alert, AlertRule } from "./alert-rules.ts";
 import type { Observation } from "./observation.ts";
 import { createParameterProfile } from "./parameter-profile.ts";
@@ -23,9 +24,9 @@ const repeatMs = 60 * 60_000;
 type Ended = Extract<Observation, { kind: "ended" }>;
 
 export function createAlertEngine(rules: readonly AlertRule[]): AlertEngine {
-  const windows = new LRUCache<string, Window>({ max: maxSubjects });
-  const profiles = new LRUCache<string, { readonly profile: ParameterProfile; calls: number }>({ max: maxSubjects });
-  const said = new LRUCache<string, number>({ max: maxSubjects * 4 });
+  const windows = new LRUCache<string, Window>(atMost(maxSubjects));
+  const profiles = new LRUCache<string, { readonly profile: ParameterProfile; calls: number }>(atMost(maxSubjects));
+  const said = new LRUCache<string, number>(atMost(maxSubjects * 4));
 
   /** Undefined when it was said not long ago. */
   function tell(rule: AlertRule, alert: Omit<Alert, "ruleId" | "kind">): readonly Alert[] {
