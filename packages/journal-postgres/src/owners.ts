@@ -20,7 +20,7 @@ export function createOwners(database: Database, time: JournalTime): Owners {
   const self = currentProcess();
   const ownerId = `${self.pid}-${randomBytes(8).toString("hex")}`;
   let registered: Promise<unknown> | undefined;
-  const deadOf = (rows: readonly SqlRow[], nowMs: number): readonly string[] => rows.filter((row) => row["owner_id"] !== ownerId && !ownerLives(ownerOf(row), self, nowMs)).map((row) => String(row["owner_id"]));
+  const deadOf = (rows: readonly SqlRow[], nowMs: number): readonly string[] => rows.filter((row) => row["owner_id"] !== ownerId && !ownerLives(ownerOf(row, nowMs), self)).map((row) => String(row["owner_id"]));
   return {
     ownerId,
     machine: self.machine,
@@ -44,12 +44,12 @@ export function createOwners(database: Database, time: JournalTime): Owners {
   };
 }
 
-function ownerOf(row: SqlRow): Parameters<typeof ownerLives>[0] {
+function ownerOf(row: SqlRow, nowMs: number): Parameters<typeof ownerLives>[0] {
   return {
     machine: String(row["machine"]),
     pid: Number(row["pid"]),
     processStart: row["process_start"] === null ? undefined : textColumn(row, "process_start"),
-    heartbeatAtMs: Number(row["heartbeat_at_ms"]),
+    silentMs: nowMs - Number(row["heartbeat_at_ms"]),
     closedAtMs: row["closed_at_ms"] === null ? undefined : Number(row["closed_at_ms"]),
   };
 }

@@ -51,7 +51,8 @@ export function createUndoClaims({ database, masterKey, owners, time, stamps, la
       return await lanes.write((pen) => database.transact("full", async (query) => {
         const [row] = await query(lockRun, [tenant, runId, time.given()]);
         if (row === undefined) throw notFoundError(runId);
-        const standing = undoStanding(row, { dead, nowMs: Number(row["now"]), isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
+        const leaseLeftMs = Number(row["lease_until_ms"]) - Number(row["now"]);
+        const standing = undoStanding(row, { dead, leaseLeftMs, isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
         if (standing === "open") return { kind: "open" };
         if (standing === "held") return { kind: "held", holder: await holderOf(query, String(row["owner"]), Number(row["lease_until_ms"])) };
         await beginChain(query, { runId }, { stamps, pen });

@@ -5,9 +5,20 @@ describe("virtualClock", () => {
   test("stands still until it is told to move", async () => {
     const clock = virtualClock(1000);
     await clock.advance(0);
-    expect([clock.now(), clock.monotonic()]).toEqual([1000, 0]);
+    expect([clock.now(), clock.monotonic()]).toEqual([1000, 1000]);
     await clock.advance(5);
-    expect([clock.now(), clock.monotonic()]).toEqual([1005, 5]);
+    expect([clock.now(), clock.monotonic()]).toEqual([1005, 1005]);
+  });
+
+  test("is two clocks: the wall clock is set, and no time passes by it", async () => {
+    const clock = virtualClock(1000);
+    let fired = false;
+    clock.schedule(10, () => (fired = true));
+    clock.setWallClockOn(3_600_000);
+    await clock.advance(9);
+    expect([clock.now(), clock.monotonic(), fired]).toEqual([3_601_009, 1009, false]);
+    clock.setWallClockOn(-3_600_000);
+    expect([clock.now(), clock.monotonic()]).toEqual([1009, 1009]);
   });
 
   test("fires what falls due in order, at its own time, also what is scheduled meanwhile", async () => {

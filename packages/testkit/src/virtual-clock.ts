@@ -4,6 +4,8 @@ import type { Clock } from "@callgate/contract";
 export interface VirtualClock extends Clock {
   /** Moves time on, firing what falls due in its order; promises settle between two timers. Resolves when all is quiet. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock on by so much, or back; no other time passes. */
+  setWallClockOn(ms: number): void;
   /** How long until the next timer is due, in milliseconds; undefined when none is. */
   readonly nextDueInMs: number | undefined;
   /** Timers that were scheduled and neither fired nor cancelled: 0 when nothing leaks. */
@@ -18,11 +20,16 @@ interface Timer {
 /** @param startMs what `now()` says at first */
 export function virtualClock(startMs = Date.UTC(2030, 0, 1)): VirtualClock {
   let elapsedMs = 0;
+  let setOnMs = 0;
   const timers = new Set<Timer>();
 
   return {
-    now: () => startMs + elapsedMs,
-    monotonic: () => elapsedMs,
+    now: () => startMs + elapsedMs + setOnMs,
+    // Of one base with the wall clock, as of every clock of a test: they stand for one machine.
+    monotonic: () => startMs + elapsedMs,
+    setWallClockOn(ms) {
+      setOnMs += ms;
+    },
     schedule(delayMs, fire) {
       const timer: Timer = { dueMs: elapsedMs + Math.max(0, delayMs), fire };
       timers.add(timer);

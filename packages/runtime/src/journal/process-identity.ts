@@ -12,7 +12,8 @@ export interface ProcessIdentity {
 
 /** An owner as the journal keeps it. */
 export interface OwnerRow extends ProcessIdentity {
-  readonly heartbeatAtMs: number;
+  /** Since it last said that it lives. */
+  readonly silentMs: number;
   readonly closedAtMs: number | undefined;
 }
 
@@ -26,15 +27,20 @@ export function currentProcess(): ProcessIdentity {
   return { machine: machineName(), pid: process.pid, processStart: processStart(process.pid) };
 }
 
-/** Whether the process behind `owner` can still write to the journal, as seen from `self` at `nowMs`. */
-export function ownerLives(owner: OwnerRow, self: ProcessIdentity, nowMs: number): boolean {
+/** Whether the process behind `owner` can still write to the journal, as seen from `self`. */
+export function ownerLives(owner: OwnerRow, self: ProcessIdentity): boolean {
   if (owner.closedAtMs !== undefined) return false;
-  const isSilent = nowMs - owner.heartbeatAtMs > SILENCE_MS;
+  const isSilent = owner.silentMs > SILENCE_MS;
   if (owner.machine !== self.machine) return !isSilent;
   if (owner.pid === self.pid && owner.processStart === self.processStart) return true;
   if (!pidExists(owner.pid)) return false;
   if (owner.processStart === undefined) return !isSilent; // The pid may be reused: only the heartbeat tells.
   return processStart(owner.pid) === owner.processStart;
+}
+
+/** Whether the monotonic time of both is one: containers of one machine share it, though not its pids. */
+export function sharesTime(machine: string, { machine: ours }: ProcessIdentity): boolean {
+  return machine.split(" ")[0] === ours.split(" ")[0];
 }
 
 function machineName(): string {

@@ -9,8 +9,8 @@ import type { OwnerRow, ProcessIdentity } from "./process-identity.ts";
  */
 export function takeMark(mark: string, nowMs: number): boolean {
   if (make(mark, nowMs)) return true;
-  const owner = ownerOf(mark);
-  if (owner !== undefined && ownerLives(owner, currentProcess(), nowMs)) return false;
+  const owner = ownerOf(mark, nowMs);
+  if (owner !== undefined && ownerLives(owner, currentProcess())) return false;
   const left = `${mark}-${randomUUID()}`;
   try {
     renameSync(mark, left);
@@ -19,8 +19,8 @@ export function takeMark(mark: string, nowMs: number): boolean {
   }
   try {
     // Another one may have taken it over before us: then this mark is its own, and goes back.
-    const taken = ownerOf(left);
-    if (taken === undefined || !ownerLives(taken, currentProcess(), nowMs)) return make(mark, nowMs);
+    const taken = ownerOf(left, nowMs);
+    if (taken === undefined || !ownerLives(taken, currentProcess())) return make(mark, nowMs);
     linkSync(left, mark);
     return false;
   } catch {
@@ -40,11 +40,13 @@ function make(mark: string, nowMs: number): boolean {
 }
 
 /** Of a mark that nobody has finished writing, only its age is known. */
-function ownerOf(mark: string): OwnerRow | undefined {
+function ownerOf(mark: string, nowMs: number): OwnerRow | undefined {
   try {
     const { mtimeMs } = statSync(mark);
     const said = parse(readFileSync(mark, "utf8"));
-    return said === undefined ? { machine: "", pid: 0, processStart: undefined, heartbeatAtMs: mtimeMs, closedAtMs: undefined } : { ...said, closedAtMs: undefined };
+    if (said === undefined) return { machine: "", pid: 0, processStart: undefined, silentMs: nowMs - mtimeMs, closedAtMs: undefined };
+    const { heartbeatAtMs, ...who } = said;
+    return { ...who, silentMs: nowMs - heartbeatAtMs, closedAtMs: undefined };
   } catch {
     return undefined; // It is gone.
   }

@@ -6,6 +6,7 @@ import { notFoundError } from "./fence.ts";
 import type { Grants } from "./grants.ts";
 import { createHeldLeases } from "./held-leases.ts";
 import type { HeldLeases } from "./held-leases.ts";
+import { leaseEnd } from "./lease-end.ts";
 import type { Leases } from "./leases.ts";
 import type { Owners } from "./owners.ts";
 import { assertNames, assertSignalNames } from "./plain-names.ts";
@@ -73,7 +74,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     return queue.write({ durability: "lazy", what: "Cannot say that this process lives" }, () => {
       lost.length = 0; // A batch that failed is tried again.
       owners.beat();
-      for (const lease of held.all()) if (!leases.keep(lease, clock.now() + lease.leaseMs)) lost.push(lease);
+      for (const lease of held.all()) if (!leases.keep(lease, leaseEnd(clock, lease.leaseMs))) lost.push(lease);
     }).then(() => lost.forEach(held.lose));
   }
 
@@ -97,7 +98,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
       assertNames(run);
       const lease = await queue.write({ durability: "later", what: `Cannot begin run ${run.runId}` }, () => {
         owners.register();
-        return writer.begin(run, { ownerId: owners.ownerId, leaseUntilMs: clock.now() + leaseMs });
+        return writer.begin(run, { ownerId: owners.ownerId, until: leaseEnd(clock, leaseMs) });
       });
       held.hold(lease, leaseMs);
       return lease;
@@ -110,7 +111,7 @@ export function createRecorder(seams: RecorderSeams): Recorder {
     },
     finish: (lease, finish, durability) => giveUp(lease, { durability, what: `Cannot finish run ${lease.runId}` }, () => writer.finish(lease, finish)),
     async renew(lease, leaseMs) {
-      await write(lease, { durability: "lazy", what: `Cannot renew run ${lease.runId}` }, () => leases.renew(lease, clock.now() + leaseMs));
+      await write(lease, { durability: "lazy", what: `Cannot renew run ${lease.runId}` }, () => leases.renew(lease, leaseEnd(clock, leaseMs)));
       held.hold(lease, leaseMs);
     },
     suspend: (lease, suspension) => giveUp(lease, { durability: "full", what: `Cannot suspend run ${lease.runId}` }, () => leases.suspend(lease, suspension)),

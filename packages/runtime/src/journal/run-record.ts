@@ -90,13 +90,14 @@ function startOf(row: Row, programText: unknown): RunStart {
 }
 
 /** How the run stands. A run whose owner died is crashed, whatever its row says: nobody was left to write it. */
-function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
+function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "isLost" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
   const resultNumber = optionalNumber(row, "result_number");
   const status = textColumn(row, "status") as RunStatus;
   const owner = optionalText(row, "owner");
   if (status === "running" && owner !== undefined && dead.includes(owner)) {
     const endedAtMs = optionalNumber(row, "last_at_ms") ?? Number(row["started_at_ms"]);
-    return { status: "crashed", endedAtMs, error: interrupted, tokens: undefined, resultNumber };
+    const isOpen = row["kind"] === "program"; // Nobody goes on with anything else.
+    return { status: "crashed", ...(isOpen ? { isLost: true } : {}), endedAtMs, error: isOpen ? lost(textColumn(row, "run_id")) : interrupted, tokens: undefined, resultNumber };
   }
   const kept = optionalText(row, "finish");
   const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens?: RunTokens; readonly error?: CallError });
@@ -106,6 +107,14 @@ function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<Ru
 function waitsOf(row: Row, sealed: unknown): readonly RunWait[] {
   if (row["waits"] === null) return [];
   return (sealed as readonly RunWait[] | undefined) ?? (JSON.parse(textColumn(row, "waits")) as RunWait[]);
+}
+
+function lost(runId: string): CallError {
+  return {
+    ...interrupted,
+    message: `The process that ran the program was lost. The run has not ended: any worker takes it over, and so does callgate runs resume ${runId}; callgate runs cancel ${runId} ends it. Calls with a recorded end stand as recorded; a write that was issued and has no recorded end may or may not have happened`,
+    retryable: true,
+  };
 }
 
 const interrupted: CallError = {

@@ -5,6 +5,7 @@ import { digestOf } from "../lib/digest.ts";
 import type { PreparedEntry } from "./entry-rows.ts";
 import { runSpan } from "./entry-rows.ts";
 import { givenUpError } from "./fence.ts";
+import type { LeaseEnd } from "./lease-end.ts";
 import { sealPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey } from "./run-keys.ts";
@@ -21,7 +22,7 @@ export interface RunWriter {
   flush(): void;
   /** The same, and reads anew what it knows of runs: one was claimed, or lost its key. */
   forget(): void;
-  begin(run: RunStart, owner: { readonly ownerId: string; readonly leaseUntilMs: number }): RunLease;
+  begin(run: RunStart, owner: { readonly ownerId: string; readonly until: LeaseEnd }): RunLease;
   /** Errors, here and below: RUN_NOT_FOUND; RUN_FENCED where another owner has claimed the run since. */
   scope(lease: RunLease): Pick<RunScope, "tenant" | "userId" | "key">;
   append(lease: RunLease, entries: readonly PreparedEntry[]): void;
@@ -33,8 +34,8 @@ export interface RunWriter {
 export function createRunWriter(database: DatabaseSync, seams: RunScopeSeams): RunWriter {
   const [{ keys, stamps, ledger }, scopes] = [seams, createRunScopes(database, seams)];
   const insertRun = database.prepare(`
-    insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner, epoch, lease_until_ms, master_id, wrapped, program_sealed)
-    values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`);
+    insert into runs (run_id, tenant, user_id, agent, task, kind, status, lane, started_at_ms, program_digest, replay_of, head, owner, epoch, lease_until_ms, lease_until_monotonic_ms, master_id, wrapped, program_sealed)
+    values (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`);
   const insertBlob = database.prepare("insert or ignore into blob_refs (run_id, digest, tenant, user_id, bytes) values (?, ?, ?, ?, ?)");
   const selectStatus = database.prepare("select status from runs where run_no = ?");
   const countCalls = database.prepare("select coalesce(sum(calls), 0) as calls from entries where entry_id between ? and ?");
@@ -54,14 +55,14 @@ export function createRunWriter(database: DatabaseSync, seams: RunScopeSeams): R
       scopes.flush();
       scopes.reset();
     },
-    begin(run, { ownerId, leaseUntilMs }) {
+    begin(run, { ownerId, until }) {
       const { runId, principal, programText } = run;
       const { tenant, user, agent, task } = principal;
       const { box, masterId, wrapped } = keys.create(runId);
       const key: RunKey = { kind: "box", box };
       const program = programText === undefined ? null : seal(key, { texts: { programText }, value: undefined }, programPlace(runId));
       const head = headOf(run);
-      const { lastInsertRowid } = insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId, leaseUntilMs, masterId, wrapped, program);
+      const { lastInsertRowid } = insertRun.run(runId, tenant, user, agent ?? null, task ?? null, run.kind, run.lane, run.startedAtMs, run.programDigest ?? null, run.replayOf ?? null, head, ownerId, until.wallMs, until.monotonicMs, masterId, wrapped, program);
       const stamp = stamps.origin(startedOrigin(run, head, program));
       ledger.note(tenant, { kind: "run-began", runId, user, from: 0 });
       scopes.began({ runId, runNo: Number(lastInsertRowid), tenant, userId: user, key, programDigest: run.programDigest, chain: { from: 0, stamp } });

@@ -1,5 +1,6 @@
 import { callsView, callsViewOfGrants, callsViewOfHeldResults } from "./calls-view.ts";
 import { auditMigration } from "./schema-audit.ts";
+import { clocksMigration } from "./schema-clocks.ts";
 import { grantsMigration } from "./schema-grants.ts";
 import { taintsMigration } from "./schema-taints.ts";
 
@@ -392,4 +393,5 @@ create index budget_reservations_by_run on budget_reservations (run_id);
   taintsMigration,
   `${grantsMigration}${callsViewOfGrants}`,
   callsViewOfHeldResults,
+  clocksMigration,
 ];

@@ -86,7 +86,7 @@ export async function createSqliteJournal(options: SqliteJournalOptions): Promis
   const [signals, effects, budgets, taints, holds, grants] = [createSignals(database, { keys, stamps, ledger, now }), createEffects(database, { writer, now }), createBudgets(database, { writer, now }), createTaints(database), createHolds(database, { ledger, now }), createGrants(database, { writer, ledger, now })];
   const pruneSeams: PruneSeams = { database, queue, blobs, owners, effects, budgets, taints, grants, ledger, holds };
   const held = (): readonly string[] => recorder.held();
-  const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, now, held }), createUndoClaims(database, { keys, writer, owners, now, held })];
+  const [leases, undoClaims] = [createLeases(database, { writer, keys, owners, signals, times: clock, held }), createUndoClaims(database, { keys, writer, owners, times: clock, held })];
   const recorder: Recorder = createRecorder({ queue, owners, writer, leases, undoClaims, signals, effects, budgets, grants, keys, runs, blobs, clock, blobBytes: limits.blobBytes });
   const housekeeper = createHousekeeper(() => keepLimits(pruneSeams, limits, clock.now()));
   let isClosed = false;

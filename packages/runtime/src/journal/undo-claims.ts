@@ -3,6 +3,8 @@ import type { EndedClaim, RunLease } from "@callgate/contract";
 import { textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { fencedError, givenUpError, notFoundError } from "./fence.ts";
+import { leaseEnd } from "./lease-end.ts";
+import type { BothTimes } from "./lease-end.ts";
 import type { Owners } from "./owners.ts";
 import { interruptedFinish } from "./run-record.ts";
 import type { RunKeys } from "./run-keys.ts";
@@ -20,18 +22,18 @@ export interface UndoClaimSeams {
   readonly keys: RunKeys;
   readonly writer: RunWriter;
   readonly owners: Owners;
-  readonly now: () => number;
+  readonly times: BothTimes;
   /** Runs that this process drives, or undoes, until it gives them up. */
   readonly held: () => readonly string[];
 }
 
-export function createUndoClaims(database: DatabaseSync, { keys, writer, owners, now, held }: UndoClaimSeams): UndoClaims {
-  const select = database.prepare("select status, kind, epoch, owner, undoing, lease_until_ms from runs where tenant = ? and run_id = ?");
+export function createUndoClaims(database: DatabaseSync, { keys, writer, owners, times, held }: UndoClaimSeams): UndoClaims {
+  const select = database.prepare("select status, kind, epoch, owner, undoing, lease_until_ms, lease_until_monotonic_ms from runs where tenant = ? and run_id = ?");
   const take = database.prepare(`
-    update runs set undoing = 1, owner = :owner, lease_until_ms = :until, epoch = epoch + 1,
+    update runs set undoing = 1, owner = :owner, lease_until_ms = :until, lease_until_monotonic_ms = :untilMonotonic, epoch = epoch + 1,
       ended_at_ms = coalesce(ended_at_ms, :now), finish = coalesce(finish, :finish), status = case when status = 'running' then 'crashed' else status end
     where run_id = :runId`);
-  const release = database.prepare("update runs set undoing = 0, lease_until_ms = null where run_id = ? and epoch = ? and undoing = 1");
+  const release = database.prepare("update runs set undoing = 0, lease_until_ms = null, lease_until_monotonic_ms = null where run_id = ? and epoch = ? and undoing = 1");
   const selectState = database.prepare("select epoch, status from runs where run_id = ?");
 
   return {
@@ -39,11 +41,13 @@ export function createUndoClaims(database: DatabaseSync, { keys, writer, owners,
       const row = select.get(tenant, runId);
       if (row === undefined) throw notFoundError(runId);
       keys.mustOpen(runId);
-      const standing = undoStanding(row, { dead: owners.dead(), nowMs: now(), isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
+      const [nowMs, leaseLeftMs] = [times.now(), owners.leaseLeftMs(row)];
+      const standing = undoStanding(row, { dead: owners.dead(), leaseLeftMs, isOurs: row["owner"] === owners.ownerId && held().includes(runId) });
       if (standing === "open") return { kind: "open" };
-      if (standing === "held") return { kind: "held", holder: { ...owners.place(textColumn(row, "owner")), untilMs: Number(row["lease_until_ms"]) } };
+      if (standing === "held") return { kind: "held", holder: { ...owners.place(textColumn(row, "owner")), untilMs: nowMs + leaseLeftMs } };
       owners.register();
-      take.run({ runId, owner: owners.ownerId, until: now() + leaseMs, now: now(), finish: interruptedFinish });
+      const until = leaseEnd(times, leaseMs);
+      take.run({ runId, owner: owners.ownerId, until: until.wallMs, untilMonotonic: until.monotonicMs, now: nowMs, finish: interruptedFinish });
       writer.forget(); // What this transaction knows of the run is of its last owner.
       const lease = { runId, epoch: Number(row["epoch"]) + 1 };
       if (row["status"] === "running") writer.ended(lease);
@@ -66,14 +70,15 @@ export function lostError(lease: RunLease, row: Row): Error {
 /** Who may still be at a run. `isOurs`: this process is, whatever became of its lease meanwhile. */
 export interface UndoHolders {
   readonly dead: readonly string[];
-  readonly nowMs: number;
+  /** Of the run's lease. */
+  readonly leaseLeftMs: number;
   readonly isOurs: boolean;
 }
 
 /** Whether a run has ended and is free to be undone, from its row. A program whose process was lost has not: it is taken over. */
-export function undoStanding(row: Row, { dead, nowMs, isOurs }: UndoHolders): "free" | "held" | "open" {
+export function undoStanding(row: Row, { dead, leaseLeftMs, isOurs }: UndoHolders): "free" | "held" | "open" {
   const isDead = row["owner"] !== null && dead.includes(textColumn(row, "owner"));
   if (row["status"] === "suspended") return "open";
   if (row["status"] === "running") return row["kind"] !== "program" && isDead ? "free" : "open";
-  return Number(row["undoing"]) === 1 && !isDead && (isOurs || Number(row["lease_until_ms"]) > nowMs) ? "held" : "free";
+  return Number(row["undoing"]) === 1 && !isDead && (isOurs || leaseLeftMs > 0) ? "held" : "free";
 }

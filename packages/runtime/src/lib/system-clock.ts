@@ -5,7 +5,13 @@ const maxDelayMs = 2_147_483_647;
 
 /** The clock of the host. Its timers keep the process alive until they fire or are cancelled. */
 export function systemClock(): Clock {
-  return { now: () => Date.now(), monotonic: () => performance.now(), schedule };
+  return { now: () => Date.now(), monotonic: machineMs, schedule };
+}
+
+/** `performance.now()` counts from the start of the process. */
+function machineMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
 function schedule(delayMs: number, fire: () => void): { cancel(): void } {

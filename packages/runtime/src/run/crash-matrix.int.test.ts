@@ -19,6 +19,9 @@ async function simulated(program: SimulatedProgram, plan: { readonly faults: Fau
   }
 }
 
+/** What happened, but for a lease that was confirmed once more: nobody knows how long the wall clock has really gone. */
+const labelsOf = (steps: Simulated["steps"]): readonly string[] => steps.flatMap(({ label }) => (label.endsWith(" renew") ? [] : [label]));
+
 /** A sample; checks/full/crash-matrix.mjs runs the whole. */
 const everyNth = 4;
 const randomSeeds = 12;
@@ -36,6 +39,14 @@ describe("durable runs", () => {
       }
     });
 
+    test(`a ${program.name} program keeps its promises, and its process, when the wall clock is set on at any of its steps (a sample)`, { timeout: 300_000 }, async () => {
+      const whole = await simulated(program, { faults: noFaults, seed: 1 });
+      for (let step = 1; step < whole.steps.length; step += everyNth) {
+        const { faults, steps } = await simulated(program, { faults: { ...noFaults, clockSets: new Map([[step, 600_000]]) }, seed: 1 });
+        expect([faults, labelsOf(steps)], `set on at step ${step}: ${whole.steps[step]?.label}`).toEqual([[], labelsOf(whole.steps)]);
+      }
+    });
+
     test.runIf(program.asks === true)(`br-007: a ${program.name} program has the points approval write and prune among its steps`, async () => {
       const { steps } = await simulated(program, { faults: noFaults, seed: 1 });
       expect(steps.map(({ label }) => label)).toEqual(expect.arrayContaining(["before signal approval", "after signal approval", "before prune", "after prune"]));
@@ -44,7 +55,7 @@ describe("durable runs", () => {
     test(`br-007, br-033: a ${program.name} program keeps its promises through several deaths and stops, with one to three resumers`, { timeout: 300_000 }, async () => {
       const { steps } = await simulated(program, { faults: noFaults, seed: 1 });
       for (const seed of [...Array.from({ length: randomSeeds }, (_, index) => index + 1), ...faultySeeds]) {
-        const plan = randomFaults(seed, steps.length);
+        const plan = randomFaults(seed, steps.length, { setsClock: true });
         const { faults } = await simulated(program, { faults: plan, seed });
         expect(faults, `seed ${seed}: killed at ${[...plan.crashes].join(" ")}, stopped at ${[...plan.pauses.keys()].join(" ")}`).toEqual([]);
       }

@@ -4,7 +4,7 @@ import { startWallClock } from "./wall-clock.ts";
 
 describe("startWallClock", () => {
   function start(wallMs: number) {
-    const clock = virtualClock();
+    const clock = virtualClock(0);
     let expiredAtMs: number | undefined;
     const wall = startWallClock(clock, wallMs, () => {
       expiredAtMs = clock.monotonic();

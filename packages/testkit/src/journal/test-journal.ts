@@ -156,10 +156,14 @@ function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
     const { journal, store } = await setUp();
     await journal.begin(sampleRun("r1"));
     await journal.append(leaseOf("r1"), [issued(0)], "full");
+    await journal.begin(sampleRun("call", { kind: "call" }));
     await journal.close();
     const other = await openAgain(store);
-    expect(await other.readRun("acme", "r1")).toMatchObject({ status: "crashed", endedAtMs: issued(0).atMs, error: { code: "RUN_INTERRUPTED" }, callCount: 1 });
-    expect((await other.listRuns({ tenant: "acme", status: "crashed" })).map((run) => run.runId)).toEqual(["r1"]);
+    // A program can be taken over; nobody goes on with a direct call.
+    expect(await other.readRun("acme", "r1")).toMatchObject({ status: "crashed", isLost: true, endedAtMs: issued(0).atMs, error: { code: "RUN_INTERRUPTED", message: expect.stringContaining("callgate runs resume r1") as string }, callCount: 1 });
+    const call = await other.readRun("acme", "call");
+    expect([call?.status, call?.isLost]).toEqual(["crashed", undefined]);
+    expect((await other.listRuns({ tenant: "acme", status: "crashed" })).map((run) => run.runId)).toEqual(["call", "r1"]);
     expect(await other.listRuns({ tenant: "acme", status: "running" })).toEqual([]);
   });
 

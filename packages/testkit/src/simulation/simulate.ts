@@ -58,7 +58,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const line = createFaultLine(options.faults);
   const clock = virtualClock();
   const world: SimulatedWorld = { ledger: createLedger(), clock, random: seededRandom(options.seed) };
-  const stage = createStage(options, { line, clock, world });
+  const observer = await options.openJournal(clock);
+  const stage = createStage(options, { line, clock, world, observer });
   const first = await stage.open();
   if (first === undefined) throw new Error("The first process died before it began");
   let runId: string | undefined;
@@ -68,7 +69,6 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
   // Two stops may outlast the limit of a run, and one that ends at that is none of these programs.
   const { rollsBack = false } = options.program;
   first.gate.run(options.program.text, { suspendAfterMs: 2_000, ...(rollsBack ? { onFailure: "keep" } : {}), limits: { wallMs: 3_600_000 } }).catch(() => undefined);
-  const observer = await options.openJournal(clock);
   const attend = options.program.asks === true ? await createAttendants({ stage, clock, journal: observer }) : undefined;
   let settledByPerson = 0;
   let run: RunRecord | undefined;
@@ -145,11 +145,13 @@ interface Stage {
 
 interface StageParts {
   readonly line: FaultLine;
-  readonly clock: Clock;
+  readonly clock: VirtualClock;
   readonly world: SimulatedWorld;
+  /** A journal that nothing happens to: the person's as well. */
+  readonly observer: Journal;
 }
 
-function createStage(options: SimulationOptions, { line, clock, world }: StageParts): Stage {
+function createStage(options: SimulationOptions, { line, clock, world, observer }: StageParts): Stage {
   const processes: { readonly process: SimulatedProcess; readonly gate: Gate | undefined; readonly works: boolean }[] = [];
   const journals: Journal[] = [];
 
@@ -157,6 +159,10 @@ function createStage(options: SimulationOptions, { line, clock, world }: StagePa
     const process = createSimulatedProcess(clock, faults);
     const journal = await options.openJournal(process.clock);
     journals.push(journal);
+    return await openOver(journal, process, works);
+  }
+
+  async function openOver(journal: Journal, process: SimulatedProcess, works: boolean): Promise<{ readonly gate: Gate; readonly process: SimulatedProcess }> {
     const gate = await options.openGate({ journal: process.journal(journal), clock: process.clock, source: simulatedSource(world, process), driver: process.driver(options.driver), checker: process.checker(options.checker) });
     processes.push({ process, gate, works });
     if (works) gate.work({ concurrency: 2 });
@@ -164,11 +170,9 @@ function createStage(options: SimulationOptions, { line, clock, world }: StagePa
   }
 
   const reliable = createFaultLine({ crashes: new Set(), pauses: new Map() });
-  let helping: ReturnType<typeof openWith> | undefined;
+  let helping: ReturnType<typeof openOver> | undefined;
   async function helper(): Promise<{ readonly gate: Gate }> {
-    const person = await (helping ??= openWith(reliable, false));
-    if (person === undefined) throw new Error("no gate");
-    return person;
+    return await (helping ??= openOver(observer, createSimulatedProcess(clock, reliable), false));
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { Checker, Clock, GuestHost, GuestRun, Journal, SandboxDriver } from "@callgate/contract";
+import type { VirtualClock } from "../virtual-clock.ts";
 import type { FaultLine } from "./faults.ts";
 
 /**
@@ -33,7 +34,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 /** Writes of a journal: between them the world may end. */
 const journalWrites = ["begin", "append", "finish", "suspend", "claim", "signal", "reserveEffect", "renew", "claimEnded", "release", "settleEffect", "prune"] as const;
 
-export function createSimulatedProcess(shared: Clock, faults: FaultLine): SimulatedProcess {
+export function createSimulatedProcess(shared: VirtualClock, faults: FaultLine): SimulatedProcess {
   let alive = true;
   let busy = 0;
   let resumed: Promise<void> | undefined;
@@ -68,6 +69,7 @@ export function createSimulatedProcess(shared: Clock, faults: FaultLine): Simula
       kill();
       await never();
     }
+    if (next.kind === "clock") shared.setWallClockOn(next.ms);
     if (next.kind !== "pause") return;
     resumed = new Promise((resolve) => {
       shared.schedule(next.ms, () => {

@@ -19,7 +19,7 @@ export interface SimulatedProgram {
 
 /** Two branches of two calls of the same tool each: the order of completions decides which call is which. */
 const branches = `
-const branch = async (n: number) => {
+const branch = async (n) => {
   const first = await tools.t.read({ n });
   return await tools.t.keyed({ n: first.n + 10 });
 };
@@ -38,7 +38,7 @@ export const simulatedPrograms: readonly SimulatedProgram[] = [
   {
     name: "sequential",
     text: `
-const seen: number[] = [];
+const seen = [];
 for (const n of [1, 2, 3]) {
   const read = await tools.t.read({ n });
   const plain = await tools.t.plain({ n: read.n });
