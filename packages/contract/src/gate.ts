@@ -337,7 +337,7 @@ export interface Gate {
     resolve(callId: string, verdict: { readonly happened: boolean; readonly output?: unknown }, options?: Speaker): Promise<void>;
     /** Tells how a background job ended; the first end counts. Errors: RUN_NOT_FOUND, SIGNAL_REFUSED (no job of that call is waited for, another end was told before, or it lacks the signature it needs). */
     complete(callId: string, result: { readonly kind: "value"; readonly value: unknown } | { readonly kind: "error"; readonly code: string; readonly message: string }, options?: Speaker): Promise<{ readonly known: boolean }>;
-    /** Ends a run that is suspended, as cancelled; declared compensations run first. */
+    /** Ends a run that is suspended or whose process was lost, as cancelled; declared compensations run first. Errors: RUN_NOT_FOUND, RUN_NOT_RESUMABLE, RUN_HELD. */
     cancel(runId: string, options?: Caller): Promise<RunResult>;
     /**
      * Undoes the effects of an ended run in reverse order, as far as the tools declare it. Again: goes on where it stopped.

@@ -104,6 +104,9 @@ export interface RunRecord extends RunStart {
   /** Absent where they can be read. */
   readonly unreadable?: RunUnreadable;
   readonly status: RunStatus;
+  /** Of a `crashed` one: its process was lost, and nobody has ended it. Whoever takes it over goes on with it, or ends it. */
+  readonly isLost?: true;
+  /** Of one that is lost: its last sign of life. */
   readonly endedAtMs: number | undefined;
   readonly error: CallError | undefined;
   readonly tokens: RunTokens | undefined;

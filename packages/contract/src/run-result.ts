@@ -68,8 +68,8 @@ export interface RunResult {
   readonly session?: SessionBlock;
   /** While `suspended`: what it waits for, and therefore what to do. */
   readonly waits?: readonly RunWait[];
-  /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. */
-  readonly compensation?: { readonly undone: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string; /** The question that undoing it waits for. */ readonly approvalId?: string }[] };
+  /** What was undone, and what a person has to undo, after a run that did not complete, or a rollback. `undoneBefore`: those of `undone` that an earlier try had undone. */
+  readonly compensation?: { readonly undone: readonly string[]; readonly undoneBefore?: readonly string[]; readonly remaining: readonly { readonly callId: string; readonly tool: string; readonly why: string; /** The question that undoing it waits for. */ readonly approvalId?: string }[] };
   /** Of a rehearsal that came to its end: what its writes would be. */
   readonly plan?: Plan;
   /** Of a run that is pinned to a plan. */

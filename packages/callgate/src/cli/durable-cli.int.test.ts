@@ -56,9 +56,18 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   await exited(first);
   const [{ runId = "" } = {}] = JSON.parse(callgate("--json", "runs", "ls").stdout) as readonly { readonly runId?: string }[];
 
-  const worker = start("worker");
+  const killed = start("worker");
   await shown(runId, /suspended; waits for a person to say whether shop\.pay took effect \(call 1\)\n[^]*waits for .*: callgate runs resolve run_/);
   expect(callgate("runs", "resolve", `${runId}.1`)).toMatchObject({ status: 2, stderr: expect.stringContaining("--happened or --did-not") as string });
+  // Done anew, by the worker: and that process is killed in it as well.
+  expect(callgate("runs", "resolve", `${runId}.1`, "--did-not").stdout).toBe(`${runId}.1 is on record as not done\n`);
+  await vi.waitUntil(() => ledger().filter((line) => line === "pay 2").length === 2, { timeout, interval: 20 });
+  killed.kill("SIGKILL");
+  await exited(killed);
+  expect(callgate("runs", "ls").stdout).toMatch(new RegExp(`${runId} +crashed, not ended`));
+  expect(callgate("runs", "show", runId).stdout).toContain(`The run has not ended: any worker takes it over, and so does callgate runs resume ${runId}`);
+  const worker = start("worker");
+  await shown(runId, /suspended; waits for a person to say whether shop\.pay took effect \(call 1\)\n[^]*suspended; waits for a person to say whether shop\.pay/);
   expect(callgate("runs", "resolve", `${runId}.1`, "--happened", "--output", '{"n":2}')).toMatchObject({ status: 0, stdout: `${runId}.1 is on record as done\n` });
   await shown(runId, /suspended; waits for the background job of shop\.build, until .* \(call 2\)/);
   expect(callgate("runs", "complete", `${runId}.2`, '{"image":7}').stdout).toBe(`told how ${runId}.2 ended\n`);
@@ -70,7 +79,7 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   expect(callgate("runs", "signal", runId, "shipped")).toMatchObject({ status: 1, stderr: expect.stringContaining("has completed; nothing waits") as string });
   worker.kill("SIGINT");
   expect(await exited(worker)).toBe(0);
-  expect(ledger()).toEqual(["order 1", "pay 2", "build"]);
+  expect(ledger()).toEqual(["order 1", "pay 2", "pay 2", "build"]);
 
   // The last write first: it was a job without a way back, then what was paid, then what was ordered.
   const undoing = start("runs", "rollback", runId);
@@ -82,7 +91,7 @@ async function lifeOfARun({ folder, callgate, start, ledger, noted, shown }: Ret
   // The step that was lost is in doubt: its tool is not idempotent, so nobody repeats it.
   const undone = callgate("--json", "runs", "rollback", runId);
   expect([undone.status, JSON.parse(undone.stdout)]).toMatchObject([1, { compensation: { undone: [`${runId}.0`], remaining: [{ tool: "shop.build" }, { tool: "shop.pay", why: "it is not known whether undoing it took effect" }] } }]);
-  expect(ledger()).toEqual(["order 1", "pay 2", "build", "refunding 2", "cancel 1"]);
+  expect(ledger()).toEqual(["order 1", "pay 2", "pay 2", "build", "refunding 2", "cancel 1"]);
   expect(callgate("runs", "show", runId).stdout).toContain("taken over from a lost process");
 }
 

@@ -83,7 +83,7 @@ function addDurableCommands(runs: Command, act: Act): void {
     .option("--error <message>", "the work failed")
     .description("tell how a background job ended; asks for the passphrase of an approver where one is set")
     .action((call: string, json: string | undefined, options: object) => act(async (context) => (await load()).completeCallCommand(call, { json, ...options }, context)));
-  runs.command("cancel").argument("<run>", "its id, as runs ls shows it").description("end a suspended run, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
+  runs.command("cancel").argument("<run>", "its id, as runs ls shows it").description("end a run that waits or lost its process, and undo what its tools can undo").action((run: string) => act(async (context) => (await load()).cancelRunCommand(run, context)));
   runs.command("rollback").argument("<run>", "its id, as runs ls shows it").description("undo the effects of an ended run, last first").action((run: string) => act(async (context) => (await load()).rollbackRunCommand(run, context)));
 }
 

@@ -32,5 +32,7 @@ test("a rollback that waits for an approval says so, exits with 5 and prints no 
   expect(shown).not.toContain("#100000000");
   callgate("approvals", "approve", question());
   expect(callgate("runs", "rollback", runId)).toMatchObject({ status: 0, stdout: expect.stringContaining(`Undone, last first: ${runId}.0`) as string });
+  const again = callgate("runs", "rollback", runId);
+  expect([again.status, again.stdout]).toEqual([0, `Nothing is left to undo. Undone before: ${runId}.0\n${runId} completed\n`]);
   expect(ledger()).toEqual(["order 1", "cancel 1"]);
 });

@@ -26,6 +26,7 @@ test("with another key file it is said which runs and questions cannot be read, 
   const [question] = JSON.parse(callgate("--json", "approvals", "ls").stdout) as readonly { readonly question: { readonly approvalId: string }; readonly unreadable?: string }[];
   expect(question?.unreadable).toBe("other_key");
   expect(callgate("approvals", "approve", question?.question.approvalId ?? "")).toMatchObject({ status: 1, stderr: expect.stringContaining("JOURNAL_KEY_LOST") as string });
+  expect(callgate("runs", "resume", runId)).toMatchObject({ status: 1, stderr: expect.stringMatching(/JOURNAL_KEY_LOST.*another one.*same key file/) as string });
   expect(callgate("runs", "show", runId).stdout).toContain("sealed under another key file");
   expect(callgate("runs", "ls").stdout.trim().split("\n").slice(1)).toEqual([expect.stringMatching(new RegExp(`^${runId}.*\\(sealed under another key file\\)`))]);
   useKey(undefined);

@@ -64,7 +64,7 @@ describe("a wall clock that is set", () => {
     clock.setWallClockOn(dayMs);
     expect(await claims()).toEqual(["none", "none", "held"]);
     await clock.advance(leaseMs);
-    expect([await second.claim({ leaseMs }), await second.claim({ leaseMs })].map((claim) => claim?.lease.runId).toSorted()).toEqual(["r1", "r2"]);
+    expect(new Set([await second.claim({ leaseMs }), await second.claim({ leaseMs })].map((claim) => claim?.lease.runId))).toEqual(new Set(["r1", "r2"]));
   });
 
   test("counts where the owner is on another machine: there is no other time that both know", async () => {
@@ -73,6 +73,6 @@ describe("a wall clock that is set", () => {
     await clock.advance(leaseMs - 1);
     expect(await claims()).toEqual(["none", "none", "held"]);
     clock.setWallClockOn(1);
-    expect([await second.claim({ leaseMs }), await second.claim({ leaseMs })].map((claim) => claim?.lease.runId).toSorted()).toEqual(["r1", "r2"]);
+    expect(new Set([await second.claim({ leaseMs }), await second.claim({ leaseMs })].map((claim) => claim?.lease.runId))).toEqual(new Set(["r1", "r2"]));
   });
 });

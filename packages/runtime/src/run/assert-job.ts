@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Journal, JournalEntry, RunRecord } from "@callgate/contract";
 import { seqOf } from "./call-ids.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
-import { standingOf } from "./standing.ts";
+import { isOpen, standingOf } from "./standing.ts";
 
 /**
  * Refuses the end of a job where no job can be waited for, with what is there. A call that is under way may become one:
@@ -20,8 +20,9 @@ export async function assertJob(journal: Journal, run: RunRecord, callId: string
   return readRecordedCalls(entries, []).get(seqOf(callId))?.issued?.tool;
 }
 
-function notWaitedFor({ runId, status, waits }: RunRecord, entries: readonly JournalEntry[], seq: number): string | undefined {
-  if (status !== "running" && status !== "suspended" && status !== "crashed") return `run ${runId} ${standingOf(status)}`;
+function notWaitedFor(run: RunRecord, entries: readonly JournalEntry[], seq: number): string | undefined {
+  const { runId, status, waits } = run;
+  if (!isOpen(run)) return `run ${runId} ${standingOf(run)}`;
   const call = readRecordedCalls(entries, []).get(seq);
   if (call?.issued === undefined) {
     const wait = waits.find((one) => one.seq === seq);

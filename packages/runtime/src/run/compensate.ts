@@ -28,14 +28,19 @@ export async function compensate(scope: RunScope, entries: readonly JournalEntry
   const { journal } = scope.seams;
   const calls = readRecordedCalls(entries, await journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }));
   const undone: string[] = [];
+  const undoneBefore: string[] = [];
   const remaining: Remaining[] = [];
   for (const { seq, call } of doneInReverse(entries, calls)) {
     const { tool, callId } = call.issued;
-    const left = await undo(scope, { seq, call, before: calls.get(undoSeqFrom + seq), signal });
-    if (left === undefined) undone.push(callId);
-    else remaining.push({ callId, tool, ...left });
+    const before = calls.get(undoSeqFrom + seq);
+    const left = isUndone(before) ? undefined : await undo(scope, { seq, call, before, signal });
+    if (left !== undefined) remaining.push({ callId, tool, ...left });
+    else {
+      undone.push(callId);
+      if (isUndone(before)) undoneBefore.push(callId);
+    }
   }
-  return { undone, remaining };
+  return { undone, ...(undoneBefore.length === 0 ? {} : { undoneBefore }), remaining };
 }
 
 /** Whether anything that a run did can be undone. Only then is it tried. */
@@ -104,7 +109,6 @@ interface Undoing {
 
 /** Undefined when the effect is undone; else why a person has to see to it. */
 async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Promise<Why | undefined> {
-  if (isUndone(before)) return undefined;
   if ((call.effectStatus ?? "unknown") === "unknown") return { why: inDoubt };
   const { tool, args, occurrence } = call.issued;
   const known = scope.view.catalog.resolve(tool);

@@ -19,7 +19,7 @@ export interface RunEnderOptions {
 
 /** Ends runs without executing them, and undoes what they did. */
 export interface RunEnder {
-  /** Errors: RUN_NOT_RESUMABLE when it is not suspended. */
+  /** Of a run that is suspended or lost its process. Errors: RUN_NOT_RESUMABLE of others. */
   cancel(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
   /** Errors: RUN_NOT_RESUMABLE when it has not ended, RUN_HELD while another does it, RUN_FENCED once another has taken it over. */
   rollback(run: RunRecord, signal: AbortSignal): Promise<RunResult>;
@@ -78,18 +78,18 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   return {
     async cancel(run, signal) {
       const { runId, principal } = run;
-      const claimed = run.status === "suspended" ? await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs }) : undefined;
+      const claimed = run.status === "suspended" || run.isLost === true ? await journal.claim({ runId, tenant: principal.tenant, leaseMs: seams.leaseMs }) : undefined;
       if (claimed === undefined) throw await notOurs(journal, run, new CallgateError("RUN_NOT_RESUMABLE", cancelText(run), { details: { runId, status: run.status } }));
       return await endCancelled(claimed, signal);
     },
     goOnCancelling: (claimed, signal) => endCancelled(claimed, signal),
     async rollback(run, signal) {
-      const { runId, principal, status } = run;
+      const { runId, principal } = run;
       const claim = await journal.claimEnded(principal.tenant, runId, { leaseMs: seams.leaseMs });
       switch (claim.kind) {
         case "claimed": return await undoClaimed(claim, signal);
         case "held": throw heldError(runId, claim.holder);
-        case "open": throw await notOurs(journal, run, openError(runId, status));
+        case "open": throw await notOurs(journal, run, openError(run));
       }
     },
     goOnUndoing: (claimed, signal) => goOnUndoing(claimed, signal).finally(() => journal.letGo(claimed.lease)),
@@ -133,7 +133,7 @@ function haveRun(scope: RunScope): () => void {
 /** How a run ends that does not go on: as it had ended before its process was lost, or as cancelled from outside. */
 function endOf(entries: readonly JournalEntry[]): Pick<RunFinish, "status" | "error"> {
   const status = entries.find((entry) => entry.kind === "cancelling")?.status;
-  if (status === undefined) return { status: "cancelled", error: { code: "CANCELLED", message: "The run was cancelled while it was suspended.", tool: "", retryable: true } };
+  if (status === undefined) return { status: "cancelled", error: { code: "CANCELLED", message: "The run was cancelled from outside, while no process drove it.", tool: "", retryable: true } };
   const message = "The process of the run was lost while what it had done was undone; another one finished that.";
   return { status, error: { code: status === "cancelled" ? "CANCELLED" : status === "limit" ? "LIMIT_EXCEEDED" : "RUN_INTERRUPTED", message, tool: "", retryable: status === "cancelled" } };
 }
@@ -151,16 +151,18 @@ async function notOurs(journal: Journal, { runId, principal: { tenant } }: RunRe
   return isCancelled ? new CallgateError("RUN_HELD", `Run ${runId} is being cancelled: another process or another caller undoes what it did. Nothing was done here. Wait for its end: callgate runs show ${runId}`, { details: { runId } }) : otherwise;
 }
 
-/** Only what is suspended is cancelled from outside. */
-function cancelText({ runId, status }: RunRecord): string {
-  const standing = `Run ${runId} ${standingOf(status)}`;
+/** Only what nobody drives is cancelled from outside. */
+function cancelText(run: RunRecord): string {
+  const { runId, status } = run;
+  const standing = `Run ${runId} ${standingOf(run)}`;
+  if (run.isLost === true) return `${standing} and is another's by now. Look again: callgate runs show ${runId}`;
   if (status === "running" || status === "suspended") return `${standing}: only a run that waits is cancelled from outside. Interrupt its process (Ctrl-C): callgate run cancels it there; callgate runs resume and callgate worker give it back, so that it can be cancelled`;
-  if (status === "crashed") return `${standing}. Let it go on with callgate runs resume ${runId}, or undo what it did with callgate runs rollback ${runId}`;
   return `${standing}, so that there is nothing to cancel. What it did is undone with: callgate runs rollback ${runId}`;
 }
 
-function openError(runId: string, status: RunRecord["status"]): CallgateError {
-  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} ${standingOf(status)} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
+function openError(run: RunRecord): CallgateError {
+  const { runId, status } = run;
+  return new CallgateError("RUN_NOT_RESUMABLE", `Run ${runId} ${standingOf(run)} and can still go on; cancel it, or let it end (callgate runs resume ${runId}), before it is rolled back`, { details: { runId, status } });
 }
 
 /** Until it is done, told to stop, or taken over. */

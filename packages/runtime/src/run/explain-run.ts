@@ -156,11 +156,12 @@ function doubts({ runId, status, waits }: RunRecord, calls: readonly AuditRow[])
   return [...open, ...(status === "suspended" ? waits.slice(0, maxTold).map((wait) => sentence("doubt", `It waits for ${waitText(runId, wait)}.`)) : [])];
 }
 
-function ended({ status, error, startedAtMs, endedAtMs, callCount }: RunRecord, calls: number): readonly Sentence[] {
+function ended({ status, isLost, error, startedAtMs, endedAtMs, callCount }: RunRecord, calls: number): readonly Sentence[] {
   const count = counted(Math.max(callCount, calls), "call");
   if (status === "running") return [sentence("ended", `It is still running; so far it made ${count}.`)];
   if (status === "suspended") return [sentence("ended", `It has not ended; so far it made ${count}.`)];
   const took = endedAtMs === undefined ? "" : ` after ${secondsText(endedAtMs - startedAtMs)}`;
+  if (isLost === true) return [sentence("ended", `Its process was lost${took}, with ${count}. It has not ended: whoever takes it over goes on with it, or ends it.`)];
   const why = error === undefined ? "" : ` It says: ${closed(`${error.code}: ${error.message}`)}`;
   return [sentence("ended", `It ended ${statusTexts[status]}${took}, with ${count}.${why}`)];
 }

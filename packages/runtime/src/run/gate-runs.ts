@@ -13,7 +13,7 @@ import { createRunFinder, notFound } from "./run-finder.ts";
 import type { RunFinder } from "./run-finder.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { settledEntries } from "./settled-entries.ts";
-import { standingOf } from "./standing.ts";
+import { isOpen, standingOf } from "./standing.ts";
 
 export interface GateRunsOptions {
   readonly seams: Pick<RunSeams, "journal" | "clock" | "redactor" | "suspendAfterMs">;
@@ -50,7 +50,7 @@ export function createGateRuns({ seams, durable, principal, rules, viewFor, repl
     },
     async signal(runId, { name, payload, id }, { principal: asker = principal } = {}) {
       const run = await must(runId, asker);
-      if (run.status !== "running" && run.status !== "suspended") throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run.status)}; nothing waits for "${name}" there`, { details: { runId } });
+      if (!isOpen(run)) throw new CallgateError("SIGNAL_REFUSED", `Run ${runId} ${standingOf(run)}; nothing waits for "${name}" there`, { details: { runId } });
       const told = recorded(redactor, payload);
       const { known, counts } = await say(run, { kind: "event", name, ...(id === undefined ? {} : { id }), payload: told, by: asker.user, atMs: clock.now() });
       if (counts.kind === "event" && counts.payload.digest !== told.digest) throw otherSaid(runId, `event "${name}" with id ${String(id)}`, counts.by);
@@ -81,7 +81,7 @@ function settling({ seams: { journal, clock, redactor }, principal, rules, viewF
       const { attempt, tool } = await mustBeInDoubt(journal, run, callId);
       if (output !== undefined) await fits(run, tool, { callId, output });
       const said = word(attempt);
-      if (run.status === "running" || run.status === "suspended") {
+      if (isOpen(run)) {
         const { counts } = await say(run, said);
         words.assertCounts(counts);
         if (counts.kind === "resolution" && counts.happened !== happened) throw alreadySaid(callId, counts);

@@ -35,7 +35,7 @@ describe("an undoing that did not end well", () => {
     expect((await gate.runs.rollback(runId)).compensation).toMatchObject({ undone: [`${runId}.2`, `${runId}.0`], remaining: [{ tool: "t.b" }] });
     letGo();
     await until(() => entries(runId).some(({ kind }) => kind === "call-late"));
-    expect((await gate.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.2`, `${runId}.1`, `${runId}.0`], remaining: [] });
+    expect((await gate.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.2`, `${runId}.1`, `${runId}.0`], undoneBefore: [`${runId}.2`, `${runId}.1`, `${runId}.0`], remaining: [] });
     expect(await gate.runs.resume(runId)).toMatchObject({ compensation: { remaining: [] } });
     expect(log).toEqual(["undo c", "undo b", "undo a"]);
   });
@@ -63,7 +63,9 @@ describe("two rollbacks at once", () => {
     letGo();
     expect((await undoing).compensation).toEqual({ undone: [`${runId}.2`, `${runId}.1`, `${runId}.0`], remaining: [] });
     expect(log).toEqual(["undo c", "undo b", "undo a"]);
-    expect((await second.runs.rollback(runId)).compensation?.undone).toHaveLength(3);
+    const again = await second.runs.rollback(runId);
+    const all = [`${runId}.2`, `${runId}.1`, `${runId}.0`];
+    expect([again.compensation, again.notices]).toEqual([{ undone: all, undoneBefore: all, remaining: [] }, [`Nothing is left to undo. Undone before: ${all.join(", ")}`]]);
     expect(log).toHaveLength(3);
   });
 
@@ -110,8 +112,11 @@ describe("two rollbacks at once", () => {
     expect((await undoing).compensation?.undone).toEqual([`${runId}.2`]);
     expect(journal.runs.get(runId)?.undoing).toBe(false);
     expect(await journal.claim({ leaseMs: 1 })).toBeUndefined();
-    const { compensation } = await gate.runs.rollback(runId);
+    const { compensation, notices } = await gate.runs.rollback(runId);
     expect(compensation?.undone).toContain(`${runId}.0`);
+    // What was under way when it was stopped may have come to its end all the same.
+    expect(compensation?.undoneBefore).toContain(`${runId}.2`);
+    expect(notices).toEqual([expect.stringMatching(/^Undone, last first: .*\.0$/), expect.stringMatching(/^Undone before: .*\.2/)]);
   });
 
   test("a cancel whose process is lost half way is finished by a worker: the program does not go on", async () => {

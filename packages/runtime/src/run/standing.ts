@@ -1,4 +1,4 @@
-import type { RunStatus } from "@callgate/contract";
+import type { RunRecord, RunStatus } from "@callgate/contract";
 
 /** How a run stands, as it follows its name in a sentence. */
 const standings: Readonly<Record<RunStatus, string>> = {
@@ -8,11 +8,16 @@ const standings: Readonly<Record<RunStatus, string>> = {
   rejected: "was refused by the check",
   failed: "has failed",
   limit: "was ended at a limit",
-  crashed: "was lost with its process or sandbox",
+  crashed: "ended with its process or sandbox",
   cancelled: "was cancelled",
   diverged: "has diverged from its record",
 };
 
-export function standingOf(status: RunStatus): string {
-  return standings[status];
+export function standingOf({ status, isLost }: Pick<RunRecord, "status" | "isLost">): string {
+  return isLost === true ? "has lost its process" : standings[status];
+}
+
+/** Whether it has not ended: somebody drives it, it waits, or it can be taken over. */
+export function isOpen({ status, isLost }: Pick<RunRecord, "status" | "isLost">): boolean {
+  return status === "running" || status === "suspended" || isLost === true;
 }

@@ -53,9 +53,14 @@ function timeText(atMs: number): string {
 }
 
 /** What was undone after a run that failed, and what a person has to see to. */
-export function compensationText({ undone, remaining }: NonNullable<RunResult["compensation"]>): readonly string[] {
-  const done = undone.length === 0 ? [] : [`Undone, last first: ${undone.slice(0, maxTold).join(", ")}${undone.length > maxTold ? ` and ${undone.length - maxTold} more` : ""}`];
-  return [...done, ...remaining.slice(0, maxTold).map(({ callId, tool, why }) => `Not undone: ${tool} (${callId}), for ${why}`), ...(remaining.length > maxTold ? [`Not undone: ${remaining.length - maxTold} more calls`] : [])];
+export function compensationText({ undone, undoneBefore = [], remaining }: NonNullable<RunResult["compensation"]>): readonly string[] {
+  const now = undone.filter((callId) => !undoneBefore.includes(callId));
+  const before = remaining.length + now.length === 0 ? "Nothing is left to undo. Undone before" : "Undone before";
+  return [...undoneText("Undone, last first", now), ...undoneText(before, undoneBefore), ...remaining.slice(0, maxTold).map(({ callId, tool, why }) => `Not undone: ${tool} (${callId}), for ${why}`), ...(remaining.length > maxTold ? [`Not undone: ${remaining.length - maxTold} more calls`] : [])];
+}
+
+function undoneText(how: string, undone: readonly string[]): readonly string[] {
+  return undone.length === 0 ? [] : [`${how}: ${undone.slice(0, maxTold).join(", ")}${undone.length > maxTold ? ` and ${undone.length - maxTold} more` : ""}`];
 }
 
 /** Of a run that its program brought to an end although nobody knows what became of a write: it may have called again, or passed over it. */

@@ -57,7 +57,7 @@ function whatRan({ kind, tool, programText, replayOf, edits, unreadable }: Liste
 }
 
 function runRow(run: ListedRun): readonly string[] {
-  return [run.runId, run.status, timeText(run.startedAtMs), String(run.callCount), timeOf(run, run.waitedMs ?? 0), visible(whatRan(run))];
+  return [run.runId, run.isLost === true ? `${run.status}, not ended` : run.status, timeText(run.startedAtMs), String(run.callCount), timeOf(run, run.waitedMs ?? 0), visible(whatRan(run))];
 }
 
 /** How long it took; of a run that is suspended, so far. */
@@ -166,7 +166,7 @@ function renderEntry(entry: JournalEntry, run: RunRecord, { terminal, names }: {
     case "suspended":
       return suspendedLines(entry).map((text) => `${at} ${text}`);
     case "cancelling":
-      return [entry.status === undefined ? `${at} cancelled while it was suspended` : `${at} ended (${entry.status}); what it did is undone`];
+      return [entry.status === undefined ? `${at} cancelled from outside` : `${at} ended (${entry.status}); what it did is undone`];
     case "resumed":
       return [`${at} ${entry.reason === "due" ? "resumed" : "taken over from a lost process"}${entry.changes.length === 0 ? "" : `; changed since: ${visible(entry.changes.join(", "))}`}`];
     case "delivered":
