@@ -9,7 +9,7 @@ describe("authorise", () => {
     const gate = testGate({ tools: [testTool("crm.pay", { run }), testTool("crm.drop", { effect: "destructive", run }), testTool("crm.get", { effect: "read", run })], decide: allow });
     for (const name of ["crm.pay", "crm.drop"]) {
       const performed = await gate.call(name, {}, { lane: "query" });
-      expect(performed.outcome).toMatchObject({ kind: "denied", effectStatus: "none", error: { code: "DENIED", details: { ruleId: "lane:query" } } });
+      expect(performed.outcome).toMatchObject({ kind: "denied", effectStatus: "none", error: { code: "DENIED", details: { ruleId: "lane:query" }, message: expect.stringMatching(new RegExp(`${name} was refused: ${name} may change data \\(effect ${name === "crm.pay" ? "write" : "destructive"}\\), and this run may only read\\..*Use the execute lane for programs that write`)) as string } });
     }
     expect(ran).toBe(0);
     expect((await gate.call("crm.get", {}, { lane: "query" })).outcome.kind).toBe("ok");
@@ -29,7 +29,7 @@ describe("authorise", () => {
 
   test("denies when the policy throws", async () => {
     const gate = testGate({ tools: [testTool("crm.get", { effect: "read" })], decide: () => { throw new Error("broken"); } });
-    expect((await gate.call("crm.get")).outcome).toMatchObject({ kind: "denied", error: { details: { ruleId: "policy:fault" } } });
+    expect((await gate.call("crm.get")).outcome).toMatchObject({ kind: "denied", error: { details: { ruleId: "policy:fault" }, message: expect.stringContaining("The policy could not decide, so the call is refused") as string } });
   });
 
   test("tells a denial apart from a failure: why, by which rule, what would help, and not to try again", async () => {

@@ -48,4 +48,18 @@ describe("a policy that takes over step by step", () => {
     expect(new Set(versions).size).toBe(4);
     expect(rollout().version).toBe(versions[0]);
   });
+
+  test("it decides about results as about calls, and shows the rules and findings of both, those of the next one as such", () => {
+    const next: Policy = { ...hides, decideResult: () => ({ kind: "deny", ruleId: "next", reason: "no" }), inspection: { ...hides.inspection, rules: () => [{ ruleId: "n", place: "rules[0]", verdict: "ask", cedar: "" }], findings: () => [{ severity: "error", ruleId: "n", place: "rules[0]", message: "wrong" }] } };
+    const [shadow, enforced] = [rollout({ next, stage: "shadow" }), rollout({ next })];
+    expect(shadow.decideResult({ ...facts("r"), result: 1 })).toEqual({ kind: "allow", ruleId: "test", next: { kind: "deny", ruleId: "next" } });
+    expect(enforced.decideResult({ ...facts("r"), result: 1 })).toMatchObject({ kind: "deny", ruleId: "next" });
+    expect(shadow.inspection.rules().map(({ ruleId, place }) => [ruleId, place])).toEqual([["test", "test"], ["n", "next rules[0]"]]);
+    expect(shadow.inspection.findings([])).toEqual([{ severity: "error", ruleId: "n", place: "next rules[0]", message: "wrong" }]);
+  });
+
+  test("agents are looked up where one of the two looks at them", () => {
+    const looks: Policy = { ...testPolicy(), looksAtAgents: true };
+    expect([rollout(), rollout({ next: looks }), rollout({ current: looks })].map(({ looksAtAgents }) => looksAtAgents)).toEqual([false, true, true]);
+  });
 });
