@@ -33,6 +33,8 @@ describe("what is decided", () => {
     await call("crm.pay", { amount: 1 });
     state.decide = allow;
     expect((await call("crm.pay", { amount: 1 })).outcome.kind).toBe("ok");
+    // It goes the whole way, like any call that is allowed.
+    expect([state.shown, state.asked]).toEqual([2, 1]);
   });
 
   test("is on record and told with what policies that do not hold would have decided", async () => {

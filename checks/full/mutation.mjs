@@ -1,0 +1,90 @@
+// Changes the code that decides, one small thing at a time, and sees whether a unit test notices. What no test notices is a
+// survivor: it gets a test, or stands in `explained` with the reason why it changes nothing. Prints a table by file and what
+// survived, and writes both to docs/results/mutation.md with --write. Exit code 1 where something survived without a reason.
+//
+//   nice -n 10 node checks/full/mutation.mjs [FILE...] [--write]
+//
+// Without files: what decides about a call, asks a person, judges answers and grants, and the policies that are not Cedar's.
+// A change of Cedar's (packages/policy-cedar) is tried when it is named. The first time takes hours; what has not changed
+// since is not tried again (.staging/mutation.json). Changes of what runs once, when a file is loaded, are left out: every
+// test would have to run against each.
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { parseArgs } from "node:util";
+import { Stryker } from "@stryker-mutator/core";
+import { markdownTable, measured, writeSection } from "./result-page.ts";
+
+const runtime = "packages/runtime/src";
+const decisive = [
+  ...["approve", "authorise", "decide", "judge", "release", "standing-grant"].map((name) => `${runtime}/broker/${name}.ts`),
+  ...["approval", "policy"].flatMap((folder) => [`${runtime}/${folder}/*.ts`, `!${runtime}/${folder}/*.test.ts`]),
+];
+
+/** Survivors that change nothing anybody could see, by file: what stood there, what it became, and why that is the same. */
+const explained = {
+  [`${runtime}/broker/decide.ts`]: [{ was: 'final.kind === "allow"', becomes: "true", why: "what asks or denies has no `unobserved`" }],
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false } } });
+const mutate = positionals.length > 0 ? positionals : decisive;
+if (mutate.some((file) => file.includes("policy-cedar"))) process.env["MUTATION_CEDAR"] = "1";
+
+const results = await new Stryker({
+  mutate,
+  testRunner: "vitest",
+  plugins: ["@stryker-mutator/vitest-runner"],
+  vitest: { configFile: "checks/full/mutation.config.ts", pool: "forks" },
+  coverageAnalysis: "perTest",
+  ignoreStatic: true,
+  incremental: true,
+  incrementalFile: ".staging/mutation.json",
+  tempDirName: ".staging/mutation",
+  // Only what the tests need is copied.
+  ignorePatterns: ["/*", "!/package.json", "!/tsconfig.json", "!/checks/full/mutation.config.ts", "/packages/*", "!/packages/contract", "!/packages/policy-cedar", "!/packages/runtime", "!/packages/testkit"],
+  concurrency: 1,
+  dryRunTimeoutMinutes: 30,
+  timeoutMS: 60_000,
+  reporters: ["progress-append-only"],
+  allowConsoleColors: false,
+}).runMutationTest();
+
+const isSurvivor = ({ status }) => status === "Survived" || status === "NoCoverage";
+const byFile = Map.groupBy(results, ({ fileName }) => relative(process.cwd(), fileName));
+const files = [...byFile].toSorted(([a], [b]) => a.localeCompare(b));
+
+/** What stands in the source where the mutant was. */
+function originalOf(file, { location: { start, end } }) {
+  const lines = readFileSync(file, "utf8").split("\n").slice(start.line, end.line + 1);
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column);
+  lines[0] = lines[0].slice(start.column);
+  return lines.join("\n");
+}
+
+const flat = (code) => code.replaceAll(/\s+/gu, " ");
+const shown = (code) => `\`${flat(code).slice(0, 80).replaceAll("|", "\\|").replaceAll("`", "'")}\``;
+const reasonOf = (file, mutant) => explained[file]?.find(({ was, becomes }) => was === flat(originalOf(file, mutant)) && becomes === flat(mutant.replacement))?.why;
+const survivors = files.flatMap(([file, mutants]) => mutants.filter(isSurvivor).map((mutant) => ({ file, mutant, why: reasonOf(file, mutant) })));
+const unexplained = survivors.filter(({ why }) => why === undefined);
+
+const table = markdownTable(
+  ["file", "changes", "noticed", "survived", "of these explained"],
+  files.map(([file, mutants]) => {
+    const count = (...wanted) => mutants.filter(({ status }) => wanted.includes(status)).length;
+    return [`\`${file}\``, count("Killed", "Timeout", "Survived", "NoCoverage"), count("Killed", "Timeout"), count("Survived", "NoCoverage"), survivors.filter((one) => one.file === file && one.why !== undefined).length];
+  }),
+);
+const rows = survivors.map(({ file, mutant, why }) => [`\`${file.split("/").at(-1)}:${mutant.location.start.line + 1}\``, shown(originalOf(file, mutant)), shown(mutant.replacement), why ?? "**not explained**"]);
+const text = [
+  measured(`node checks/full/mutation.mjs${positionals.map((file) => ` ${file}`).join("")}`),
+  "",
+  table,
+  "",
+  survivors.length === 0 ? "Nothing survived." : `What survived:\n\n${markdownTable(["place", "was", "becomes", "why it may"], rows)}`,
+].join("\n");
+
+console.log(text);
+if (values.write) writeSection({ page: "mutation.md", intro: "# What tests notice\n\nThe code that decides is changed, one small thing at a time, and the unit tests beside it are run against each change. A change that no test notices is a survivor.", section: mutate.some((file) => file.includes("policy-cedar")) ? "Cedar policies" : "Decisions, approvals and policies", text });
+if (unexplained.length > 0) {
+  console.error(`${unexplained.length} survivors without a reason`);
+  process.exitCode = 1;
+}
