@@ -12,7 +12,7 @@ const gate = ["kind", "atMs"] as const;
  * types hold both sides: a field that is not listed, and one that is listed and not there, does not compile.
  */
 const pinned = {
-  "run-started": [...run, "runKind", "trace"],
+  "run-started": [...run, "runKind", "isVaried", "trace"],
   "run-checked": [...run, "ok", "diagnostics", "durationMs"],
   "run-progressed": [...run, "message", "fraction"],
   "run-printed": [...run, "entries"],

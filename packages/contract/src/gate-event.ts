@@ -32,7 +32,7 @@ interface CallScoped extends RunScoped {
  * clear. docs/reference/events.md is printed from this file.
  */
 export type GateEvent =
-  | (RunScoped & { readonly kind: "run-started"; readonly runKind: RunKind; readonly trace?: TraceContext })
+  | (RunScoped & { readonly kind: "run-started"; readonly runKind: RunKind; /** A rehearsal with other placeholders, which the one that is meant is held against. */ readonly isVaried?: true; readonly trace?: TraceContext })
   | (RunScoped & { readonly kind: "run-checked"; readonly ok: boolean; readonly diagnostics: readonly Diagnostic[]; readonly durationMs: number })
   | (RunScoped & { readonly kind: "run-progressed"; readonly message: string; readonly fraction?: number })
   | (RunScoped & { readonly kind: "run-printed"; readonly entries: readonly GuestConsoleEntry[] })

@@ -60,6 +60,8 @@ export interface Plan {
   readonly program: { readonly text: string; readonly language: ProgramLanguage; readonly digest: Digest };
   readonly principal: Principal;
   readonly lane: Lane;
+  /** The piece of work that it was rehearsed for: its writes have their keys there. Default: the plan is one of its own. */
+  readonly taskId?: string;
   /** What the program draws its random numbers from. */
   readonly seed: string;
   readonly policyVersion: string;

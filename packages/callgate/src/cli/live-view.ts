@@ -30,7 +30,11 @@ export function createLiveView(gate: Gate, terminal: Terminal): LiveView {
     terminal.err(`${cut(line, terminal.columns)}\n`);
     spinner.render();
   };
+  const aside = new Set<string>();
   const stopListening = gate.onEvent((event) => {
+    if (event.kind === "run-started" && event.isVaried === true) aside.add(event.runId);
+    // What is rehearsed with other placeholders is not what was asked for.
+    if ("runId" in event && aside.has(event.runId)) return;
     note = follow(event, { open, print, terminal }) ?? note;
     refresh();
   });

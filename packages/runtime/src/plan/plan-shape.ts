@@ -36,6 +36,7 @@ const plan = z.strictObject({
   program: z.strictObject({ text: z.string(), language: z.string(), digest }),
   principal: z.strictObject({ tenant: z.string(), user: z.string(), agent: z.string().optional(), task: z.string().optional(), roles: z.array(z.string()), claims: z.record(z.string(), json) }),
   lane: z.enum(["query", "execute"]),
+  taskId: z.string().optional(),
   seed: z.string().regex(/^[0-9a-f]{32}$/),
   policyVersion: z.string(),
   tools: z.record(z.string(), digest),

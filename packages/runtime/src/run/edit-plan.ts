@@ -44,7 +44,8 @@ export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { ite
 export async function keptEdit(journal: Pick<Journal, "readSignals">, { planId, principal, rehearsal }: Plan, change: Edited): Promise<WireValue> {
   if (isWhole(change)) return encodeValue(change.args);
   const kept = (await journal.readSignals(principal.tenant, rehearsal.runId, { clear: true })).find((signal) => signal.kind === "event" && signal.name === editEvent && signal.id === change.digest);
-  if (kept?.kind === "event" && kept.payload.clear !== undefined) return kept.payload.clear;
+  const clear = kept?.kind === "event" ? kept.payload.clear : undefined;
+  if (clear !== undefined && digestOfWire(clear) === change.digest) return clear;
   throw new CallgateError("PLAN_INVALID", `Edited arguments of plan ${planId} hold sensitive values that its file does not show, and the record of rehearsal ${rehearsal.runId} is not here or was erased. Nothing was done`, { details: { planId } });
 }
 

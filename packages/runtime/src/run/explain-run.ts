@@ -24,6 +24,7 @@ export function explainRun(run: RunRecord, entries: readonly JournalEntry[]): Ru
     runId: run.runId,
     sentences: [
       asked(run),
+      ...pinned(entries),
       ...checked(run, entries),
       ...rows.filter(({ kind }) => kind === "review").map(reviewed),
       ...wentOn(entries, calls),
@@ -51,6 +52,10 @@ function asked({ principal: { user, agent, task }, kind, language, startedAtMs, 
   const bounds = (kind === "program" || kind === "rehearsal") && lane === "query" ? " It was allowed to read only." : "";
   const answered = edits === undefined ? "" : ` with the answers of run ${edits.runId}: what that had called before was not called again`;
   return sentence("asked", `On ${timeText(startedAtMs)} ${who} ${what}${answered}${task === undefined ? "" : `, as part of the task "${task}"`}.${bounds}`);
+}
+
+function pinned(entries: readonly JournalEntry[]): readonly Sentence[] {
+  return entries.flatMap((entry) => (entry.kind === "planned" ? [sentence("asked", `It was pinned to plan ${entry.planId}, which ${entry.by} had approved: no other write was to happen.`)] : []));
 }
 
 function withArticle(name: string): string {

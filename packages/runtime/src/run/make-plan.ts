@@ -22,7 +22,7 @@ export interface MakePlanOptions extends RehearsedSeams {
  */
 export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, varied: RecordedRehearsal): Plan {
   const { run, entries } = plain;
-  const { runId, programText, language, principal, lane, seed, policyVersion } = run;
+  const { runId, programText, language, principal, lane, taskId, seed, policyVersion } = run;
   if (run.kind !== "rehearsal" || run.replayOf === undefined || run.edits !== undefined) throw invalid(runId, "it is no rehearsal that a plan is made of; callgate run --rehearse makes one");
   if (run.status !== "completed") throw invalid(runId, `the rehearsal ended as ${run.status}, so that nobody knows what it would have written`);
   if (programText === undefined || language === undefined) throw invalid(runId, "the text of its program is not kept any more (erased)");
@@ -36,6 +36,7 @@ export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, var
     program: { text: options.redactor.output(programText), language, digest: programDigest(programText, language) },
     principal,
     lane,
+    ...(taskId === undefined ? {} : { taskId }),
     seed,
     policyVersion,
     tools: Object.fromEntries([...writes, ...others].map(({ tool, definitionDigest }) => [tool, definitionDigest])),

@@ -1,6 +1,7 @@
 import type { AnswerSigner, ApproverKey, Plan, Policy, RunResult } from "@callgate/contract";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDefaultPolicy } from "../policy/default-policy.ts";
+import { createRedactor } from "../secrets/redactor.ts";
 import { cancelOpen, planWorld } from "./fixtures/plan-world.ts";
 import type { PlanWorld } from "./fixtures/plan-world.ts";
 
@@ -117,6 +118,28 @@ describe("what a plan was made against", () => {
     const result = await shop.gate.apply(await shop.gate.plans.approve(plan, { by: "bea" }));
     expect(became(result)).toEqual(["1 refused", "2 done"]);
     expect(shop.asked).toEqual([]);
+  });
+});
+
+describe("the file of a plan", () => {
+  test("holds no secret of its program, which is applied as it was all the same", async () => {
+    const shop = await world({ redactor: createRedactor({ secrets: ["hunter2-hunter2"], key: new Uint8Array(32).fill(9) }) });
+    const plan = await rehearsed(shop, "const key = 'hunter2-hunter2'; await tools.t.ticket({ title: String(key.length) });");
+    expect(JSON.stringify(plan)).not.toContain("hunter2");
+    const approved = await shop.gate.plans.approve(plan, { by: "bea" });
+    expect((await shop.gate.apply(approved)).status).toBe("completed");
+    expect(shop.wrote).toEqual([{ tool: "ticket", args: { title: "15" } }]);
+    await shop.gate.runs.erase(plan.rehearsal.runId);
+    await expect(shop.gate.apply(approved)).rejects.toMatchObject({ code: "PLAN_INVALID" });
+  });
+
+  test("names the piece of work it was rehearsed for: what that has done already is not done again", async () => {
+    const shop = await world({ policy: { ...createDefaultPolicy(), decide: () => ({ kind: "allow", ruleId: "all" }) } });
+    await shop.gate.run("await tools.t.ticket({ title: 'x' })", { taskId: "work-7" });
+    const { plan } = await shop.gate.run("await tools.t.ticket({ title: 'x' }); await tools.t.ticket({ title: 'y' });", { rehearse: true, taskId: "work-7" });
+    if (plan === undefined) throw new Error("no plan");
+    expect((await shop.gate.apply(await shop.gate.plans.approve(plan, { by: "bea" }))).status).toBe("completed");
+    expect(shop.wrote.map(({ args }) => args)).toEqual([{ title: "x" }, { title: "y" }]);
   });
 });
 

@@ -39,7 +39,7 @@ export function createPlanRuns(options: PlanRunsOptions): PlanRuns {
   };
 }
 
-/** How the program of a plan is run: on whose behalf and as it was rehearsed, and under a name of its own, so that nothing of it is done twice. */
-function optionsOf({ planId, program: { language }, principal, lane, seed }: Plan, { onFailure = "keep", ...apply }: ApplyOptions): RunOptions {
-  return { ...apply, principal, onFailure, language, lane, seed, taskId: `plan:${planId}` };
+/** How the program of a plan is run: on whose behalf and as it was rehearsed, and under the name of its work, so that nothing of it is done twice. */
+function optionsOf({ planId, program: { language }, principal, lane, taskId = `plan:${planId}`, seed }: Plan, { onFailure = "keep", ...apply }: ApplyOptions): RunOptions {
+  return { ...apply, principal, onFailure, language, lane, seed, taskId };
 }

@@ -222,7 +222,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     scope.log.add(request.plan.entry);
     scope.log.flush();
   }
-  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: kind, ...(trace === undefined ? {} : { trace }) });
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: kind, ...(request.rehearsal?.isVaried === true ? { isVaried: true } : {}), ...(trace === undefined ? {} : { trace }) });
   return scope;
 }
 
