@@ -22,6 +22,7 @@ import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
+import { keepWorkflowsChecked, workflowsIn } from "./folder/folder-workflows.ts";
 import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
 import { sendQuestions } from "./webhook/send-questions.ts";
 
@@ -96,9 +97,10 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const answers = openAnswers(options.cache ?? {}, { stateFolder, clock, key, redis });
   if (answers !== undefined) opened.push(answers);
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
+  const workflows = workflowsIn(options.workflowsFolder, folder);
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
-    sources: [...[...declared, ...(options.sources ?? [])].map((source) => ({ source })), ...mcp.sources],
+    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
@@ -126,6 +128,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
       ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
     },
   });
+  if (workflows !== undefined) keepWorkflowsChecked(gate, workflows);
   return webhook === undefined ? gate : sendQuestions(gate, webhook, options.onFault ?? (() => undefined));
 }
 

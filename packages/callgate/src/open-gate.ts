@@ -40,8 +40,12 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const toolsFolder = config.toolsFolder === false ? undefined : resolve(loaded.folder, config.toolsFolder ?? "tools");
   const files = toolsFolder === undefined ? [] : folderSources(toolsFolder);
   if (toolsFolder !== undefined && files.length > 0) await options.ensureTrust(dirname(toolsFolder) === loaded.folder ? loaded.folder : toolsFolder);
+  const workflowsFolder = workflowsFolderOf(loaded);
+  const hasWorkflows = workflowsFolder !== undefined && existsSync(workflowsFolder);
+  if (hasWorkflows) await options.ensureTrust(dirname(workflowsFolder) === loaded.folder ? loaded.folder : workflowsFolder);
   return await createCallgate({
     ...config,
+    workflowsFolder: hasWorkflows ? workflowsFolder : false,
     folder: loaded.folder,
     stateFolder: options.folders.state,
     sources: [...(config.sources ?? []), ...files],
@@ -52,6 +56,11 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     // Questions that are kept are kept, whether somebody sits at a terminal or not.
     ...(options.approver === undefined || approvalsConfig(config.approvals).mode === "keep" ? {} : { approver: options.approver }),
   });
+}
+
+/** Where the workflows of a folder are, whether there are any or not; undefined where it is to have none. */
+export function workflowsFolderOf({ config, folder }: Pick<LoadedConfig, "config" | "folder">): string | undefined {
+  return config.workflowsFolder === false ? undefined : resolve(folder, config.workflowsFolder ?? "workflows");
 }
 
 /** Who names a place for one program means it, whatever its language. Deno runs JavaScript itself, and `auto` names no place. */

@@ -29,6 +29,7 @@ export const callgateErrorCodes = {
   PLAN_STALE: "What the plan was made against has changed: a tool's definition, the policy or the principal; nothing was done",
   PLAN_NOT_APPROVED: "The plan has no approval that counts: none, an expired one, or one that is not signed by who may; nothing was done",
   REHEARSAL_REFUSED: "The program could change things without a tool where it would run, so that it cannot be rehearsed there; nothing ran",
+  WORKFLOW_INVALID: "A workflow's files are wrong, or none can be made of the run: the message names the place and the fix",
   RECORDING_INVALID: "A recording is damaged or of another version, or none can be made of the run: with placeholders for its sensitive values the program takes another way",
   MOUNT_REFUSED: "A mount would give programs of a sandbox what they must not have, or cannot be made; nothing was started with it",
   DRIVER_FAILED: "A sandbox driver could not start or broke its contract",

@@ -2,6 +2,7 @@ import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
 import type { CallError } from "./call-error.ts";
+import type { Capabilities, RunParent } from "./capabilities.ts";
 import type { AnswerSigner, ApprovalQuestion, ApprovedVersion } from "./approval.ts";
 import type { Lane, UnavailableNamespace } from "./checker.ts";
 import type { RunSignal } from "./durable.ts";
@@ -109,6 +110,10 @@ export interface RunOptions extends Reader {
    * USAGE together with `session`.
    */
   readonly rehearse?: boolean;
+  /** What its calls keep to, whatever the policy allows beyond. */
+  readonly capabilities?: Capabilities;
+  /** The call on whose behalf it runs: what has been read there counts here, and the other way round. */
+  readonly parent?: RunParent;
   /** Hears what the program prints as it comes: all that is within `consoleBytes`, whatever the budget of the result. Must not throw. */
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
 }

@@ -24,6 +24,8 @@ export type { GateAudit } from "./gate-audit.ts";
 export type { GatePolicy, PolicySimulation, RecordedCallExplanation, SimulatedChange } from "./gate-policy.ts";
 export type { EditOptions, GateTimeTravel } from "./gate-time-travel.ts";
 export type { Clock } from "./clock.ts";
+export type { Capabilities, RunParent } from "./capabilities.ts";
+export type { Workflow, WorkflowFinding, WorkflowManifest, WorkflowRecording, WorkflowTest, WorkflowTool } from "./workflow.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 export type { CallError, CallErrorCode, ToolErrorInit } from "./call-error.ts";
 export { callErrorCodes, ToolError } from "./call-error.ts";

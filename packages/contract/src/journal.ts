@@ -1,5 +1,6 @@
 import type { Artifact } from "./artifact.ts";
 import type { CallError } from "./call-error.ts";
+import type { Capabilities, RunParent } from "./capabilities.ts";
 import type { JournalAudit } from "./audit.ts";
 import type { AnswerSignature, ApprovalQuestion } from "./approval.ts";
 import type { BudgetAnswer, BudgetClaim, BudgetCount, BudgetSettlement, CallCost } from "./budgets.ts";
@@ -63,6 +64,10 @@ export interface RunStart {
   readonly questions?: "keep";
   /** It executes a changed program: calls that this run made before are answered from its record. */
   readonly edits?: RunEdit;
+  /** What its calls keep to, whatever the policy allows beyond. */
+  readonly capabilities?: Capabilities;
+  /** The call on whose behalf it runs. */
+  readonly parent?: RunParent;
   /** The program's clock at its start, where that is not when the run started. */
   readonly clockMs?: number;
   /** The session whose block it is. It can never go on elsewhere: its state was in one process. */

@@ -55,5 +55,5 @@ test("a run is stepped through, edited, compared, and exported as a test that re
   const vitest = [process.execPath, join(nodeModules, "vitest/vitest.mjs"), "run", "--no-color"];
   const ran = spawnSync("env", [...isolated, ...vitest], { cwd: folder, env, encoding: "utf8" });
   expect(ran.stdout).toMatch(/Tests +1 failed \| 1 passed \(2\)/);
-  expect(ran.stdout).toContain("FAIL  saw.test.ts");
+  expect(ran.stdout).toContain("saw.test.ts (1 test | 1 failed)");
 });

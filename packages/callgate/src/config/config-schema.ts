@@ -266,6 +266,7 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("The server that callgate mcp starts"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
+  workflowsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of saved workflows beside this file (docs/guide/workflows.md). Default "workflows"; false for none. In code: no default'),
   mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z

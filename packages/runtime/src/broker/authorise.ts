@@ -15,6 +15,8 @@ export function authorise(call: ReadyCall): PolicyDecision {
       help: "Use the execute lane for programs that write",
     };
   }
+  const outside = request.undo === undefined ? request.bounds?.refuse(tool.name, call.written.value) : undefined;
+  if (outside !== undefined) return { kind: "deny", ...outside };
   try {
     const decision = seams.policy.decide(policyFacts(call));
     if (decision.kind !== "allow" || request.asksAnyway !== true) return decision;

@@ -33,6 +33,7 @@ import type {
 } from "@callgate/contract";
 import type { Stop } from "../lib/stop.ts";
 import type { CallLimits } from "../limits/call-limits.ts";
+import type { CallBounds } from "./call-bounds.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
@@ -132,6 +133,8 @@ export interface CallRequest {
   readonly gather?: (entries: readonly JournalEntry[]) => void;
   /** A read that is on record and whose result was not kept: it is decided about, made and told as any, and not recorded. */
   readonly reread?: true;
+  /** What the call must keep to, whatever the policy allows beyond. */
+  readonly bounds?: CallBounds;
   /** A person is asked whatever the policy allows: the call is new in a changed program. */
   readonly asksAnyway?: true;
   /** Asked in place of the gate's own: the client of this request, through its own user interface. */

@@ -17,12 +17,12 @@ export interface RunTexts {
 }
 
 /** What the column `head` holds. */
-type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion" | "taskId" | "budgetTokens" | "onFailure" | "conversation" | "questions" | "planId" | "trace" | "session" | "edits" | "clockMs"> & Pick<RunStart["principal"], "roles" | "claims">;
+type RunHead = Pick<RunStart, "language" | "seed" | "limits" | "driver" | "interfaces" | "policyVersion" | "taskId" | "budgetTokens" | "onFailure" | "conversation" | "questions" | "planId" | "trace" | "session" | "edits" | "clockMs" | "capabilities" | "parent"> & Pick<RunStart["principal"], "roles" | "claims">;
 
 export function headOf(run: RunStart): string {
-  const { language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure, conversation, questions, planId, trace, session, edits, clockMs, principal } = run;
+  const { language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure, conversation, questions, planId, trace, session, edits, clockMs, capabilities, parent, principal } = run;
   const { roles, claims } = principal;
-  return JSON.stringify({ roles, claims, language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure, conversation, questions, planId, trace, session, edits, clockMs });
+  return JSON.stringify({ roles, claims, language, seed, limits, driver, interfaces, policyVersion, taskId, budgetTokens, onFailure, conversation, questions, planId, trace, session, edits, clockMs, capabilities, parent });
 }
 
 /** What the column `finish` holds; the error without what somebody wrote into it. */

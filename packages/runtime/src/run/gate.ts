@@ -308,6 +308,8 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
         recorded: true,
         onFailure: run.onFailure ?? "compensate",
         questions: run.questions,
+        ...(run.capabilities === undefined ? {} : { capabilities: run.capabilities }),
+        ...(run.parent === undefined ? {} : { parent: run.parent }),
         suspendAfterMs: waitOf(run.suspendAfterMs, seams),
         ...(run.onOutput === undefined ? {} : { onOutput: run.onOutput }),
       };

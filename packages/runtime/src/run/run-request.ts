@@ -1,4 +1,4 @@
-import type { GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, SandboxDriver, SessionBlock } from "@callgate/contract";
+import type { Capabilities, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock } from "@callgate/contract";
 import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { Rerun } from "./rerun.ts";
@@ -34,6 +34,8 @@ export interface RunRequest {
   readonly onOutput?: (entries: readonly GuestConsoleEntry[]) => void;
   /** Aborts when the run is to be left to another process. */
   readonly leave?: AbortSignal;
+  readonly capabilities?: Capabilities | undefined;
+  readonly parent?: RunParent | undefined;
   /** Set for a changed program that gets the answers of a recorded run. */
   readonly rerun?: Rerun | undefined;
   /** Set for a block of a session whose turn it is. */

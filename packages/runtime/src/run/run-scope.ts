@@ -1,6 +1,7 @@
 import type { Approver, Blobs, Clock, GateEvent, Journal, Lane, Policy, Principal, ProgramLanguage, Redactor, RunLease, RunLimits, RunSurroundings, SandboxDriver, Tracing } from "@callgate/contract";
 import type { Approvals } from "../approval/approvals.ts";
 import type { Broker } from "../broker/broker.ts";
+import type { CallBounds } from "../broker/call-bounds.ts";
 import type { Rehearsal } from "../broker/rehearsal.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { RunPlan } from "../plan/pinned-plan.ts";
@@ -73,6 +74,8 @@ export interface RunScope {
   readonly signals: { heard: () => void };
   /** Aborts once another owner has the run: nothing more is performed or written here. */
   readonly fence: Fence;
+  /** What calls keep to, whatever the policy allows beyond. */
+  readonly bounds?: CallBounds | undefined;
   /** Set while a changed program is executed with the answers of a recorded run. */
   readonly rerun?: Rerun | undefined;
 }

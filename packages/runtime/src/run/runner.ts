@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { CheckReport, Clock, Diagnostic, GuestJob, PolicyDecision, ProgramLanguage, Redactor, RunRecord, RunResult, RunStart, SandboxDriver } from "@callgate/contract";
 import { keepingApprover } from "../approval/approvers.ts";
 import { createRehearsal } from "../broker/rehearsal.ts";
+import { createCallBounds } from "../broker/call-bounds.ts";
 import type { ProgramCheck } from "../check/program-check.ts";
 import { newRunId } from "../lib/new-id.ts";
 import { taintScopes } from "../provenance/taint-scopes.ts";
@@ -184,7 +185,7 @@ export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAt
     },
     fenced: () => fence.raise(),
   });
-  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), ...(request.plan === undefined ? {} : { plan: request.plan.pinned }), ...(request.rehearsal === undefined ? {} : { rehearsal: createRehearsal({ program: request.program, ...request.rehearsal }) }), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1 && request.rerun === undefined), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined }, ...(request.rerun === undefined ? {} : { rerun: request.rerun }) };
+  return { seams, view, runId: lease.runId, lease, startedAtMs, principal, lane, taskId, limits, ...(request.questions === "keep" ? { approver: keepingApprover() } : {}), ...(request.plan === undefined ? {} : { plan: request.plan.pinned }), ...(request.rehearsal === undefined ? {} : { rehearsal: createRehearsal({ program: request.program, ...request.rehearsal }) }), taint: seams.taints.of(principal.tenant, scopes, lease.epoch === 1 && request.rerun === undefined && request.parent === undefined), log, notices, sensitive: new Set(), fence, signals: { heard: () => undefined }, ...(request.rerun === undefined ? {} : { rerun: request.rerun }), ...(request.capabilities === undefined ? {} : { bounds: createCallBounds(request.capabilities) }) };
 }
 
 function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope {
@@ -215,6 +216,8 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     ...(trace === undefined ? {} : { trace }),
     ...(request.session === undefined ? {} : { session: request.session.place }),
     ...(request.rehearsal?.heldAgainst === undefined ? {} : { replayOf: request.rehearsal.heldAgainst }),
+    ...(request.capabilities === undefined ? {} : { capabilities: request.capabilities }),
+    ...(request.parent === undefined ? {} : { parent: request.parent }),
     ...(request.rerun === undefined ? {} : { replayOf: request.rerun.runId, edits: { runId: request.rerun.runId, newCalls: request.rerun.newCalls }, clockMs: request.rerun.startMs }),
   };
   scope.log.begin(start, { leaseMs: seams.leaseMs });
@@ -292,5 +295,7 @@ export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }
     onFailure: onFailure ?? "compensate",
     questions,
     suspendAfterMs: Number.POSITIVE_INFINITY,
+    capabilities: run.capabilities,
+    parent: run.parent,
   };
 }

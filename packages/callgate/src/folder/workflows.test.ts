@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Gate } from "@callgate/contract";
+import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
+import { defineTool } from "@callgate/runtime/source";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createCallgate } from "../create-callgate.ts";
+
+interface Order {
+  status: string;
+  customer: string;
+}
+
+let orders: Record<string, Order> = {};
+const mails: unknown[] = [];
+const start = (): Record<string, Order> => ({ W1: { status: "pending", customer: "ada" }, W2: { status: "shipped", customer: "bea" } });
+
+const shop = (version: "old" | "new" = "old") => [
+  version === "old"
+    ? defineTool({ name: "get", description: "Reads an order", effect: "read", input: z.object({ order_id: z.string() }), output: z.object({ status: z.string(), customer: z.string() }), handler: ({ order_id }) => orders[order_id] ?? { status: "none", customer: "" } })
+    : defineTool({ name: "get", description: "Reads an order", effect: "read", input: z.object({ order_id: z.string() }), output: z.object({ state: z.string() }), handler: ({ order_id }) => ({ state: orders[order_id]?.status ?? "none" }) }),
+  defineTool({ name: "cancel", description: "Cancels an order", effect: "write", input: z.object({ order_id: z.string(), reason: z.enum(["no longer needed", "ordered by mistake"]) }), output: z.object({ status: z.string() }), handler: ({ order_id }) => { const order = orders[order_id]; if (order !== undefined) order.status = "cancelled"; return { status: "cancelled" }; } }),
+  defineTool({ name: "mail", description: "Sends a mail", effect: "write", input: z.object({ to: z.string(), text: z.string() }), output: z.object({ sent: z.boolean() }), handler: (mail) => { mails.push(mail); return { sent: true }; } }),
+];
+
+const program = `const order = await tools.shop.get({ order_id: "W1" });
+if (order.status !== "pending") return { cancelled: false, was: order.status };
+await tools.shop.cancel({ order_id: "W1", reason: "no longer needed" });
+return { cancelled: true, was: order.status };
+`;
+
+describe("workflows", () => {
+  const root = mkdtempSync(join(tmpdir(), "callgate-workflows-"));
+  const folder = join(root, "workflows");
+  const opened: Gate[] = [];
+  async function open(version: "old" | "new" = "old", rules: readonly object[] = [{ allow: "*" }]): Promise<Gate> {
+    const gate = await createCallgate({ stateFolder: join(root, "state"), tools: { shop: shop(version) }, rules: rules as never, workflowsFolder: folder });
+    opened.push(gate);
+    await gate.ready();
+    return gate;
+  }
+  beforeAll(async () => {
+    orders = start();
+    const gate = await open();
+    const { runId } = await gate.run(program);
+    writeWorkflow(folder, await makeWorkflow(gate, { runId, name: "cancel_order", version: "1.0.0", description: "Cancels an order that is pending", fixed: ["reason"] }));
+    await gate.close();
+  });
+  afterEach(async () => {
+    for (const gate of opened.splice(0)) await gate.close();
+    orders = start();
+    mails.length = 0;
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test("a run becomes a typed tool: inputs, output, effect, capabilities, a test", () => {
+    const { workflows, problems } = readWorkflows(folder);
+    expect(problems).toEqual([]);
+    expect(workflows).toMatchObject([{
+      program: program.replaceAll('"W1"', "inputs.order_id"),
+      manifest: {
+        name: "cancel_order", version: "1.0.0", effect: "write",
+        input: { properties: { order_id: { type: "string" } }, required: ["order_id"], additionalProperties: false },
+        output: { properties: { cancelled: { type: "boolean" }, was: { type: "string" } } },
+        tools: { "shop.get": { effect: "read", args: { properties: { order_id: { type: "string" } } } }, "shop.cancel": { effect: "write", args: { properties: { reason: { const: "no longer needed" } }, additionalProperties: false } } },
+      },
+      recordings: [{ inputs: { order_id: "W1" } }],
+    }]);
+  });
+
+  test("it is found and called like any tool: from a program, directly, with other inputs", async () => {
+    const gate = await open();
+    expect(gate.search("cancel a pending order").map(({ name }) => name)).toContain("workflows.cancel_order");
+    const result = await gate.run('const done = await tools.workflows.cancel_order({ order_id: "W1" }); return done.cancelled');
+    expect(result).toMatchObject({ status: "completed", value: { value: true }, calls: [{ tool: "workflows.cancel_order", effectStatus: "done" }] });
+    expect(orders["W1"]?.status).toBe("cancelled");
+    const nested = (await gate.runs.list()).find(({ parent }) => parent?.runId === result.runId);
+    expect(nested).toMatchObject({ status: "completed", callCount: 2, capabilities: { id: expect.stringMatching(/^workflow:cancel_order@1\.0\.0 sha256:/) as string } });
+    expect(await gate.call("workflows.cancel_order", { order_id: "W2" })).toMatchObject({ outcome: { kind: "ok", value: { cancelled: false, was: "shipped" } } });
+    expect(await gate.call("workflows.cancel_order", { order: "W2" })).toMatchObject({ outcome: { kind: "invalid_input" } });
+  });
+
+  test("its calls are decided as those of its caller: that the workflow may be called allows none of them", async () => {
+    const gate = await open("old", [{ allow: "workflows.*" }]);
+    const { outcome } = await gate.call("workflows.cancel_order", { order_id: "W1" });
+    expect(outcome).toMatchObject({ kind: "failed", effectStatus: "none", error: { code: "WORKFLOW_FAILED", message: expect.stringContaining("shop.cancel needs a person's approval") as string } });
+    expect(orders["W1"]?.status).toBe("pending");
+  });
+
+  test("a call outside of its capabilities is denied though the policy allows it", async () => {
+    const gate = await open();
+    const capabilities = { id: "workflow:test", tools: { "shop.cancel": { type: "object", properties: { order_id: { const: "W1" }, reason: { type: "string" } }, additionalProperties: false } } } as const;
+    const other = await gate.run('return await tools.shop.mail({ to: "x", text: "y" })', { capabilities });
+    expect(other.error).toMatchObject({ code: "DENIED", message: expect.stringContaining("not among the tools") as string });
+    const shape = await gate.run('return await tools.shop.cancel({ order_id: "W2", reason: "no longer needed" })', { capabilities });
+    expect(shape.error).toMatchObject({ code: "DENIED", details: { ruleId: "workflow:test" } });
+    expect((await gate.run('return await tools.shop.cancel({ order_id: "W1", reason: "no longer needed" })', { capabilities })).status).toBe("completed");
+    expect([mails, orders["W2"]?.status]).toEqual([[], "shipped"]);
+  });
+
+  test("its tests run with recorded answers, and fail when it does something else", async () => {
+    const gate = await open();
+    const [workflow] = readWorkflows(folder).workflows;
+    if (workflow === undefined) throw new Error("no workflow");
+    expect(await testWorkflow(gate, workflow)).toMatchObject([{ passed: true }]);
+    const changed = await testWorkflow(gate, { ...workflow, program: workflow.program.replace("no longer needed", "ordered by mistake") });
+    expect(changed).toMatchObject([{ passed: false, failures: [expect.stringContaining("it calls shop.cancel"), expect.stringContaining("does not call shop.cancel")] }]);
+    expect((await testWorkflow(gate, { ...workflow, program: workflow.program.replace("cancelled: true", "cancelled: false") }))[0]?.failures[0]).toContain("it returns");
+    expect(orders["W1"]?.status).toBe("pending");
+  });
+
+  test("a changed tool breaks it: told as types by the check, among the problems, and by the call, before anything runs", async () => {
+    const gate = await open("new");
+    const [workflow] = readWorkflows(folder).workflows;
+    if (workflow === undefined) throw new Error("no workflow");
+    const findings = await checkWorkflow(gate, workflow);
+    expect(findings).toEqual(expect.arrayContaining([expect.objectContaining({ severity: "changed", tool: "shop.get" }), expect.objectContaining({ severity: "broken", message: expect.stringMatching(/line 2: There is no field status on order.*\{ state: string; \}/s) as string })]));
+    const { outcome } = await gate.call("workflows.cancel_order", { order_id: "W1" });
+    expect(outcome).toMatchObject({ effectStatus: "none", error: { code: "WORKFLOW_BROKEN", message: expect.stringContaining("nothing of it ran") as string } });
+    await expect.poll(() => gate.problems.some((problem) => problem.includes("cancel_order") && problem.includes("broken")), { timeout: 30_000 }).toBe(true);
+    expect(orders["W1"]?.status).toBe("pending");
+  });
+
+  test("versions follow what changes for callers", async () => {
+    const [workflow] = readWorkflows(folder).workflows;
+    if (workflow === undefined) throw new Error("no workflow");
+    const before = workflow.manifest;
+    expect(nextVersion(before, before, undefined)).toBe("1.0.1");
+    const more = { ...before, input: { type: "object", properties: { order_id: { type: "string" }, note: { type: "string" } }, required: ["order_id"], additionalProperties: false } } as const;
+    expect(nextVersion(before, more, undefined)).toBe("1.1.0");
+    expect(nextVersion(more, before, undefined)).toBe("2.0.0");
+    expect(() => nextVersion(more, before, "1.1.1")).toThrow("major change");
+    expect(() => nextVersion(before, before, "1.0.0")).toThrow("not above");
+  });
+
+  test("a wrong file is told and the others work; what did not complete cannot be saved", async () => {
+    const gate = await open();
+    const failed = await gate.run('throw new Error("x")');
+    await expect(makeWorkflow(gate, { runId: failed.runId, name: "x", version: "1.0.0", description: "x" })).rejects.toMatchObject({ code: "WORKFLOW_INVALID" });
+    const secret = await gate.run('const to = "ada@example.com"; await tools.shop.mail({ to: to + "", text: "hi" }); return 1');
+    await expect(makeWorkflow(gate, { runId: secret.runId, name: "x", version: "1.0.0", description: "x", fixed: ["to"] })).rejects.toMatchObject({ code: "WORKFLOW_INVALID", message: expect.stringContaining("sensitive value") as string });
+    const file = join(folder, "cancel_order", "workflow.json");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace('"1.0.0"', '"one"'));
+    expect(readWorkflows(folder)).toMatchObject({ workflows: [], problems: [{ name: "cancel_order", message: expect.stringContaining("version is no semantic version") as string }] });
+    writeFileSync(file, text);
+  });
+});

@@ -1,0 +1,11 @@
+// Door: saved programs.
+
+export { checkWorkflow } from "./workflow/check-workflow.ts";
+export { makeWorkflow } from "./workflow/make-workflow.ts";
+export type { MakeWorkflowOptions } from "./workflow/make-workflow.ts";
+export { testWorkflow } from "./workflow/test-workflow.ts";
+export { readWorkflows, writeWorkflow } from "./workflow/workflow-folder.ts";
+export type { WorkflowFolder } from "./workflow/workflow-folder.ts";
+export { createWorkflowSource } from "./workflow/workflow-source.ts";
+export type { WorkflowSource } from "./workflow/workflow-source.ts";
+export { nextVersion } from "./workflow/workflow-version.ts";

@@ -1,0 +1,70 @@
+import type { Gate, Principal, RecordingAnswer, ToolView, Workflow, WorkflowFinding } from "@callgate/contract";
+import { createSchemaValidator } from "../catalog/validation/schema-validator.ts";
+import { composeProgram } from "./compose-program.ts";
+import { strongest } from "./make-workflow.ts";
+
+export interface CheckWorkflowOptions {
+  readonly principal?: Principal;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Holds a workflow against the tools as they are now. Where an interface has changed, its program is checked against the new
+ * types, and what its recordings gave and got against the new schemas. Nothing is run.
+ */
+export async function checkWorkflow(gate: Gate, workflow: Workflow, options: CheckWorkflowOptions = {}): Promise<readonly WorkflowFinding[]> {
+  const { manifest } = workflow;
+  const asker = options.principal === undefined ? {} : { principal: options.principal };
+  const views = new Map(gate.describe(Object.keys(manifest.tools), asker).map((view) => [view.name, view]));
+  const locked = Object.entries(manifest.tools).flatMap(([name, tool]): readonly WorkflowFinding[] => {
+    const view = views.get(name);
+    if (view === undefined) return [{ workflow: manifest.name, severity: "broken", tool: name, message: `${name} is gone, or may not be called any more` }];
+    if (strongest([tool.effect, view.spec.effect]) !== tool.effect) return [{ workflow: manifest.name, severity: "broken", tool: name, message: `${name} is ${view.spec.effect} now; the workflow was saved when it was ${tool.effect}` }];
+    if (view.interfaceDigest !== tool.interfaceDigest) return [{ workflow: manifest.name, severity: "changed", tool: name, message: `${name} has another interface than when the workflow was saved: ${view.signature}` }];
+    if (view.definitionDigest !== tool.definitionDigest) return [{ workflow: manifest.name, severity: "changed", tool: name, message: `${name} is declared differently than when the workflow was saved; its interface is the same` }];
+    return [];
+  });
+  if (locked.every(({ severity }) => severity === "changed") && !locked.some(({ message }) => message.includes("another interface"))) return locked;
+  if (locked.some(({ severity }) => severity === "broken")) return locked;
+  return [...locked, ...(await typeBreaks(gate, workflow, options)), ...recordedBreaks(workflow, views)];
+}
+
+/** Whether every tool is as it was; cheap, for each call of a workflow. */
+export function isLocked(gate: Gate, { manifest }: Workflow, principal: Principal): boolean {
+  const views = gate.describe(Object.keys(manifest.tools), { principal });
+  return views.length === Object.keys(manifest.tools).length && views.every(({ name, interfaceDigest }) => manifest.tools[name]?.interfaceDigest === interfaceDigest);
+}
+
+/** What the check says of the program with the tools of now, with the place in the workflow's own text. */
+async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflow, { principal, signal }: CheckWorkflowOptions): Promise<readonly WorkflowFinding[]> {
+  const inputs = recordings[0]?.inputs ?? {};
+  const checked = await gate.check(composeProgram(manifest, program, inputs), { language: manifest.language, ...(principal === undefined ? {} : { principal }), ...(signal === undefined ? {} : { signal }) });
+  return checked.diagnostics.filter(({ severity }) => severity === "error").map(({ line, message, excerpt, declaration }) => ({
+    workflow: manifest.name,
+    severity: "broken",
+    message: [`line ${line}: ${message}`, ...(excerpt === undefined || line === 1 ? [] : [`  ${line} │ ${excerpt}`]), ...(declaration === undefined ? [] : declaration.split("\n").map((text) => `      ${text}`))].join("\n"),
+  }));
+}
+
+/** What was given and got when it was recorded, held against the schemas of now. */
+function recordedBreaks({ manifest, recordings }: Workflow, views: ReadonlyMap<string, ToolView>): readonly WorkflowFinding[] {
+  const found = recordings.flatMap(({ recording }) => recording.answers.flatMap((answer) => (answer.kind === "tool" ? breaksOf(answer, views.get(answer.tool)) : [])));
+  return [...new Map(found.map((one) => [one.message, { workflow: manifest.name, ...one }])).values()];
+}
+
+function breaksOf({ tool, args, result }: Extract<RecordingAnswer, { kind: "tool" }>, view: ToolView | undefined): readonly Omit<WorkflowFinding, "workflow">[] {
+  if (view === undefined) return [];
+  const given = "value" in args ? firstIssue(view.spec.input, args.value) : undefined;
+  const got = result.kind === "value" && "value" in result.value && view.spec.output !== undefined ? firstIssue(view.spec.output, result.value.value) : undefined;
+  return [
+    ...(given === undefined ? [] : [{ severity: "broken" as const, tool, message: `${tool} would refuse what the workflow gave it when it was recorded: ${given}` }]),
+    ...(got === undefined ? [] : [{ severity: "changed" as const, tool, message: `${tool} answers in another form than when the workflow was recorded: ${got}` }]),
+  ];
+}
+
+function firstIssue(schema: ToolView["spec"]["input"], value: unknown): string | undefined {
+  const parsed = createSchemaValidator(schema).validate(value);
+  if (parsed.kind === "ok") return undefined;
+  const [issue] = parsed.issues;
+  return `${issue?.path === "" || issue === undefined ? "it" : issue.path} ${issue?.message ?? ""}`;
+}

@@ -1,0 +1,28 @@
+import type { JsonObject, WorkflowManifest } from "@callgate/contract";
+import { namespaceTypes } from "../catalog/types/tool-types.ts";
+import { printTypeScript } from "../catalog/types/print-typescript.ts";
+
+/**
+ * The program of a workflow with its inputs, as it is checked, run and recorded. What gives it `inputs` stands on its first
+ * line, so that lines are those of the file.
+ */
+export function composeProgram({ language, input, name }: Pick<WorkflowManifest, "language" | "input" | "name">, program: string, inputs: JsonObject): string {
+  if (Object.keys(inputs).length === 0 && !/\binputs\b/.test(program)) return program;
+  const text = JSON.stringify(JSON.stringify(inputs));
+  switch (language) {
+    case "python":
+      return `import json; inputs = json.loads(${text}); ${program}`;
+    case "javascript":
+      return `const inputs = JSON.parse(${text}); ${program}`;
+    default:
+      return `const inputs = JSON.parse(${text}) as ${inputType(name, input)}; ${program}`;
+  }
+}
+
+/** The inputs as TypeScript, in one line. */
+function inputType(name: string, input: WorkflowManifest["input"]): string {
+  const { tools, named } = namespaceTypes([{ member: name, spec: { name, description: "", input, effect: "read", tags: [], permissions: [], labels: [], version: "1", timeoutMs: 1, examples: [], errors: [] } }]);
+  // A schema with references of its own has named types, which have no place in a line.
+  const [tool] = tools;
+  return tool === undefined || named.length > 0 ? "any" : printTypeScript(tool.input);
+}
