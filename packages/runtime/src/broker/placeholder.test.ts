@@ -41,6 +41,7 @@ describe("values made of a schema", () => {
     ["a table without names", { type: "object", additionalProperties: { type: "string" } }, {}],
     ["a pair", { type: "array", prefixItems: [{ const: 1 }, { const: 2 }], items: false }, [1, 2]],
     ["a list that must be empty", { type: "array", maxItems: 0 }, []],
+    ["a pattern, by its example", { type: "string", pattern: "^#W\\d+$", examples: ["#W12"] }, "#W12"],
     ["a step", { type: "integer", multipleOf: 7, maximum: 50 }, 49],
   ])("%s", (_name, schema, expected) => expect(made(schema)).toEqual(expected));
 

@@ -147,8 +147,10 @@ function numberWithin(keywords: Keywords, wanted: number): number {
   return step === 1 ? within : Math.floor(within / step) * step;
 }
 
-/** The text in the form that is asked for, as long as it may be. */
+/** The text in the form that is asked for, as long as it may be. Of a pattern only an example is known to fit. */
 function textOf(keywords: Keywords, text: string): string {
+  const shown: unknown = Array.isArray(keywords["examples"]) ? keywords["examples"][0] : keywords["default"];
+  if ("pattern" in keywords && typeof shown === "string") return shown;
   const formed = formats[String(keywords["format"])]?.(text) ?? text;
   // What tells it from others comes first, so that a short one has it.
   return formed.padEnd(numberOf(keywords["minLength"]) ?? 0, ".").slice(0, numberOf(keywords["maxLength"]));

@@ -2,7 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { JournalEntry, Plan, RunRecord } from "@callgate/contract";
 import { planItems } from "../plan/plan-items.ts";
 import { programDigest, withDigest } from "../plan/plan-digest.ts";
-import { rehearsedWrites, unrealReads } from "./rehearsed-writes.ts";
+import { guessedAnswers, rehearsedWrites } from "./rehearsed-writes.ts";
 import type { RehearsedSeams } from "./rehearsed-writes.ts";
 
 /** A rehearsal as it is on record, with clear values. */
@@ -46,10 +46,11 @@ export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, var
 }
 
 function notesOf(entries: readonly JournalEntry[], varied: RunRecord): readonly string[] {
-  const reads = [...new Set(unrealReads(entries))];
+  const { unreal, opaque } = guessedAnswers(entries);
   return [
     ...(varied.status === "completed" ? [] : [`With other placeholders the program ended as ${varied.status}${varied.error === undefined ? "" : ` (${varied.error.code}: ${varied.error.message})`}: what comes after that point is conditional`]),
-    ...(reads.length === 0 ? [] : [`Reads of what the writes would have made were answered by placeholders: ${reads.join(", ")}`]),
+    ...(unreal.length === 0 ? [] : [`Reads of what the writes would have made were answered by placeholders: ${unreal.join(", ")}`]),
+    ...(opaque.length === 0 ? [] : [`Nothing is known of what these answer, so what the program makes of it is not seen: ${opaque.join(", ")}. An example, an output schema or a simulate of theirs would tell`]),
   ];
 }
 

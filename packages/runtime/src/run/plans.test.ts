@@ -1,5 +1,6 @@
 import type { AuditRow, Plan, RunResult } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepingApprover } from "../approval/approvers.ts";
 import { cancelOpen, planWorld } from "./fixtures/plan-world.ts";
 import type { PlanWorld } from "./fixtures/plan-world.ts";
 
@@ -64,6 +65,12 @@ describe("a rehearsal", () => {
     const rows = await rowsOf(shop, runId);
     expect(rows.filter(({ effect }) => effect === "write")).toMatchObject(Array.from({ length: 4 }, () => ({ effectStatus: "none", simulated: "schema", decision: { kind: "ask" } })));
     expect(await shop.gate.plans.of(runId)).toMatchObject({ items: plan.items });
+  });
+
+  test("says of which answers nothing is known, and what was read of something that is not there", async () => {
+    const shop = await world({ tools: [{ name: "odd", effect: "write", handler: () => ({ id: 1 }) }] });
+    const plan = await rehearsed(shop, "const { ticket } = await tools.t.ticket({ title: 'x' }); await tools.t.get({ id: ticket }); return await tools.t.odd({});");
+    expect(plan.notes).toEqual([expect.stringContaining("t.get"), expect.stringMatching(/Nothing is known of what these answer.*: t\.odd\./)]);
   });
 
   test("one that fails has no plan", async () => {
@@ -218,6 +225,29 @@ await tools.t.ticket({ title: "told" });`;
     shop.orders.delete("o-1");
     const result = await shop.gate.apply(plan);
     expect(result.status).toBe("diverged");
+    expect(shop.wrote).toEqual([]);
+  });
+
+  test("drift while a question is open: nobody is waited for, what was approved stays, and can be undone in the same run", async () => {
+    const undone: unknown[] = [];
+    const shop = await world({ approver: keepingApprover(), tools: [{ name: "send", effect: "write", examples: [{ input: {}, output: { id: "m-0" } }], handler: () => ({ id: "m-1" }), compensate: (args) => void undone.push(args) }] });
+    const program = `
+const [first] = await tools.t.list({});
+const { id } = await tools.t.send({ to: "ann" });
+await Promise.all([tools.t.send({ to: "bob", after: id }), tools.t.cancel({ id: first.id, reason: "x" })]);`;
+    const plan = await rehearsed(shop, program);
+    expect(plan.items[1]).toMatchObject({ varies: { paths: ["/after"] } });
+    const approved = await approve(shop, plan);
+    shop.orders.delete("o-1");
+    const result = await shop.gate.apply(approved, { onFailure: "compensate" });
+    expect(result).toMatchObject({ status: "diverged", error: { code: "PLAN_DRIFT" } });
+    expect(became(result)).toEqual(["1 done", "2 failed", "3 not_reached"]);
+    // Undoing is a write that asks, and no part of the plan.
+    expect(result.compensation).toMatchObject({ undone: [], remaining: [{ tool: "t.send", why: expect.stringContaining("waits for approval") as unknown }] });
+    const [question] = await shop.gate.approvals.list({ runId: result.runId });
+    await shop.gate.approvals.answer(question?.question.approvalId ?? "", { approved: true, by: "ann" });
+    expect((await shop.gate.runs.rollback(result.runId)).compensation).toMatchObject({ undone: [expect.any(String) as unknown], remaining: [] });
+    expect(undone).toEqual([{ to: "ann" }]);
     expect(shop.wrote).toEqual([]);
   });
 

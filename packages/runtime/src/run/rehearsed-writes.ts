@@ -19,7 +19,9 @@ export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunReco
   const decisions = lastBySeq(entries, "call-decided");
   const transformed = lastBySeq(entries, "call-intercepted");
   const origins = new Map(lineageOf(run, entries).calls.map(({ seq, args }) => [seq, args]));
-  return [...readRecordedCalls(entries, []).values()].flatMap(({ issued, ended }): RehearsedWrite[] => {
+  // The record has calls as they ended; a plan has them as the program made them.
+  const calls = [...readRecordedCalls(entries, []).values()].toSorted((one, other) => (one.issued?.seq ?? 0) - (other.issued?.seq ?? 0));
+  return calls.flatMap(({ issued, ended }): RehearsedWrite[] => {
     const decision = decisions.get(issued?.seq ?? -1);
     if (issued === undefined || issued.effect === "read" || ended === undefined || decision === undefined) return [];
     if (ended.simulated === undefined && decision.decision !== "deny") return [];
@@ -42,9 +44,11 @@ export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunReco
   });
 }
 
-/** Reads that were about a placeholder, and so were answered by one. */
-export function unrealReads(entries: readonly JournalEntry[]): readonly string[] {
-  return [...readRecordedCalls(entries, []).values()].flatMap(({ issued, ended }) => (issued?.effect === "read" && ended?.simulated !== undefined ? [issued.tool] : []));
+/** Tools whose answers a plan cannot vouch for: `unreal`, reads that were about a placeholder; `opaque`, nothing is known of what they answer. */
+export function guessedAnswers(entries: readonly JournalEntry[]): { readonly unreal: readonly string[]; readonly opaque: readonly string[] } {
+  const simulated = [...readRecordedCalls(entries, []).values()].flatMap(({ issued, ended }) => (issued === undefined || ended?.simulated === undefined ? [] : [{ ...issued, by: ended.simulated }]));
+  const toolsOf = (calls: typeof simulated): readonly string[] => [...new Set(calls.map(({ tool }) => tool))];
+  return { unreal: toolsOf(simulated.filter(({ effect }) => effect === "read")), opaque: toolsOf(simulated.filter(({ by }) => by === "opaque")) };
 }
 
 function lastBySeq<Kind extends "call-decided" | "call-intercepted">(entries: readonly JournalEntry[], kind: Kind): ReadonlyMap<number, Entry<Kind>> {
