@@ -39,7 +39,7 @@ export const defaultLimits: RunLimits = {
   sourceBytes: 256 * 1024,
   calls: 2_000,
   concurrentCalls: 20,
-  likeFailures: 200,
+  likeFailures: 1_000,
   argumentBytes: 4 * 1024 * 1024,
   callResultBytes: 64 * 1024 * 1024,
   consoleBytes: 64 * 1024,

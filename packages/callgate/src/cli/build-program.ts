@@ -182,7 +182,7 @@ function addPolicyCommands(program: Command, act: Act): void {
   policy
     .command("simulate")
     .option("--last <runs>", "so many recorded runs (default: 50)", wholeNumber)
-    .description("decide recorded calls again by this configuration's rules: exit code 1 when one would come out otherwise")
+    .description("decide recorded programs, calls and results again by this configuration's rules: exit code 1 when one would come out otherwise")
     .action((options: object) => act(async (context) => (await load()).simulatePolicyCommand(options, context)));
 }
 

@@ -23,12 +23,12 @@ test("a program that needs a review waits in the journal: other processes answer
     const result = JSON.parse(started.stdout) as { readonly runId: string; readonly status: string };
     expect(result.status, started.stderr).toBe("suspended");
     const listed = callgate("approvals", "ls").stdout;
-    expect(listed).toMatch(/A program asks to run.*\n.*question apr_\w+\n.*JS_EVAL at 2:8.*\n.*\n.*as the model wrote it\n {2}│ +1 {2}await tools\.book\.note.*\n {2}│ +2 {2}return eval/);
+    expect(listed).toMatch(/A program asks to run.*\n.*question apr_\w+\n.*JS_EVAL at 2:8.*\n(?:.*\n)?.*before {5}no version of it was approved.*\n.*\n.*as the model wrote it\n {2}│ +1 {2}await tools\.book\.note.*\n {2}│ +2 {2}return eval/);
     return { runId: result.runId, approvalId: /apr_\w+/.exec(listed)?.[0] ?? "" };
   };
 
   const approved = begin("approved");
-  expect(callgate("runs", "show", approved.runId).stdout).toMatch(/program waits for an answer to apr_.*\n.*suspended; waits for approval \(program\)/);
+  expect(callgate("runs", "show", approved.runId).stdout).toMatch(/program waits for an answer to apr_.*\n.*suspended; waits for a person to review the program/);
   expect(callgate("approvals", "approve", approved.approvalId)).toMatchObject({ status: 0, stdout: `approved ${approved.approvalId}\n` });
   expect(existsSync(ledger)).toBe(false);
   for (let round = 0; round < 2; round++) {

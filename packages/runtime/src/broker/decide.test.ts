@@ -51,6 +51,15 @@ describe("what is decided", () => {
     for (const absent of ["unobserved", "next", "reason"]) expect(plain).not.toHaveProperty(absent);
   });
 
+  test("is on record with the labels that had reached the run, where there were any", async () => {
+    const gate = testGate({ tools: [testTool("crm.pay")], decide: allow });
+    await gate.call("crm.pay", {}, { taint: { refresh: () => undefined, add: () => undefined, labels: ["private", "untrusted"], marks: [] } });
+    await gate.call("crm.pay");
+    const [labelled, plain] = gate.entries().filter(({ kind }) => kind === "call-decided");
+    expect(labelled).toMatchObject({ taint: ["private", "untrusted"] });
+    expect(plain).not.toHaveProperty("taint");
+  });
+
   test("a question that is on record already is not noted again when its run goes on, and what was decided otherwise meanwhile is", async () => {
     let answer: "pending" | "denied" = "pending";
     const gate = testGate({ tools: [testTool("crm.pay")], decide: () => (answer === "pending" ? ask() : state.decide()), answer: () => (answer === "pending" ? { kind: "pending" } : { kind: "denied", by: "bob" }) });
