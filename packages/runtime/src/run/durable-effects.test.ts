@@ -282,7 +282,7 @@ describe("compensation", () => {
     expect([failed.compensation, log.length]).toEqual([undefined, 3]);
     const back = await gate.runs.rollback(failed.runId);
     expect(back.compensation?.undone).toHaveLength(2);
-    expect((await gate.runs.rollback(failed.runId)).compensation).toEqual(back.compensation);
+    expect((await gate.runs.rollback(failed.runId)).compensation).toEqual({ ...back.compensation, undoneBefore: back.compensation?.undone });
     expect(log).toHaveLength(5);
   });
 
@@ -321,7 +321,7 @@ describe("compensation", () => {
     const result = await second.runs.resume(runId);
     expect(result).toMatchObject({ status: "crashed", error: { code: "RUN_INTERRUPTED" }, effects: { done: ["t.a (call 0)"], unknown: ["t.hang (call 1, cancelled)"] }, compensation: { undone: [`${runId}.0`], remaining: [{ tool: "t.hang", why: "it is not known whether it took effect" }] } });
     await second.runs.resolve(`${runId}.1`, { happened: true, output: "made" });
-    expect((await second.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.1`, `${runId}.0`], remaining: [] });
+    expect((await second.runs.rollback(runId)).compensation).toEqual({ undone: [`${runId}.1`, `${runId}.0`], undoneBefore: [`${runId}.0`], remaining: [] });
     expect(log).toEqual(["do a", 'undo a [{"n":1},{"did":{"n":1}}]', 'undo hang [{"n":2},"made"]']);
     expect(entries(runId).filter(({ kind }) => kind === "call-ended")).toHaveLength(4);
     expect((await lost).status).toBe("running");
