@@ -82,6 +82,16 @@ describe("workflows", () => {
     expect(await gate.call("workflows.cancel_order", { order: "W2" })).toMatchObject({ outcome: { kind: "invalid_input" } });
   });
 
+  test("in a rehearsal one that writes is one write, and nothing of it runs; applied it is called", async () => {
+    const gate = await open();
+    const { plan } = await gate.run('return await tools.workflows.cancel_order({ order_id: "W1" });', { rehearse: true });
+    expect(plan?.items).toMatchObject([{ tool: "workflows.cancel_order", args: { order_id: "W1" } }]);
+    expect((await gate.runs.list({ limit: 2 })).map(({ kind }) => kind)).toEqual(["rehearsal", "rehearsal"]);
+    expect(orders).toEqual(start());
+    if (plan !== undefined) expect((await gate.apply(await gate.plans.approve(plan, { by: "bea" }))).status).toBe("completed");
+    expect(orders["W1"]?.status).toBe("cancelled");
+  });
+
   test("its calls are decided as those of its caller: that the workflow may be called allows none of them", async () => {
     const gate = await open("old", [{ allow: "workflows.*" }]);
     const { outcome } = await gate.call("workflows.cancel_order", { order_id: "W1" });
