@@ -23,6 +23,11 @@ const decisive = [
 /** Survivors that change nothing anybody could see, by file: what stood there, what it became, and why that is the same. */
 const explained = {
   [`${runtime}/broker/decide.ts`]: [{ was: 'final.kind === "allow"', becomes: "true", why: "what asks or denies has no `unobserved`" }],
+  [`${runtime}/broker/standing-grant.ts`]: [
+    { was: "kept.length === 0", becomes: "false", why: "it saves the digest of the rule where there is no grant" },
+    { was: "[]", becomes: '["Stryker was here"]', why: "what is no grant gets no use" },
+  ],
+  [`${runtime}/approval/answer-judge.ts`]: [{ was: 'name.normalize("NFKC").trim().toLowerCase()', becomes: 'name.normalize("NFKC").trim().toUpperCase()', why: "names are compared in one case, whichever" }],
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false } } });

@@ -23,7 +23,7 @@ test("a program that needs a review waits in the journal: other processes answer
     const result = JSON.parse(started.stdout) as { readonly runId: string; readonly status: string };
     expect(result.status, started.stderr).toBe("suspended");
     const listed = callgate("approvals", "ls").stdout;
-    expect(listed).toMatch(/A program asks to run.*\n.*question apr_\w+\n.*JS_EVAL at 2:8.*\n(?:.*\n)?.*before {5}no version of it was approved.*\n.*\n.*as the model wrote it\n {2}│ +1 {2}await tools\.book\.note.*\n {2}│ +2 {2}return eval/);
+    expect(listed).toMatch(/A program asks to run.*\n.*question apr_\w+\n.*JS_EVAL at 2:8.*\n(?:.*\n)?.*before {5}.*\n.*\n.*as the model wrote it\n {2}│ +1 {2}await tools\.book\.note.*\n {2}│ +2 {2}return eval/);
     return { runId: result.runId, approvalId: /apr_\w+/.exec(listed)?.[0] ?? "" };
   };
 
@@ -38,6 +38,7 @@ test("a program that needs a review waits in the journal: other processes answer
   expect(readFileSync(ledger, "utf8")).toBe("approved\n");
 
   const denied = begin("denied");
+  expect(callgate("approvals", "show", denied.approvalId).stdout).toMatch(new RegExp(`before     .* approved ${approved.runId} of .*; since then 1 line came and 1 line went\\n(?:.*\\n)*.*-await tools\\.book\\.note.*approved.*\\n.*\\+await tools\\.book\\.note.*denied`));
   expect(callgate("approvals", "deny", denied.approvalId, "--reason", "no eval here").stdout).toBe(`denied ${denied.approvalId}\n`);
   const ended = callgate("--json", "runs", "resume", denied.runId);
   expect([ended.status, JSON.parse(ended.stdout)]).toMatchObject([3, { status: "rejected", error: { code: "DENIED", message: expect.stringContaining("no eval here") } }]);

@@ -5,6 +5,8 @@ import { digestOfWire } from "../lib/digest.ts";
 import { signAnswer } from "./answer-digest.ts";
 import { createAnswerJudge } from "./answer-judge.ts";
 import { signGrant } from "./sign-grant.ts";
+import { signWord } from "./word-digest.ts";
+import type { CallWord, UnsignedWord } from "./word-digest.ts";
 
 const asker: Principal = { ...localPrincipal, user: "ann", agent: "claude" };
 const question: ApprovalQuestion = {
@@ -90,5 +92,60 @@ describe("whose grant counts", () => {
     expect(judge.grantRefusal(grant)).toBe("it is not signed, and this gate takes signed answers only");
     expect(judge.grantRefusal({ ...given, maxUses: 30 })).toBe("its signature is not valid for what it says");
     expect(judge.grantRefusal({ ...given, by: "claude" })).toBe("it is signed with the key of bea");
+  });
+});
+
+describe("whose word on a call counts", () => {
+  const value = { digest: digestOfWire({ json: "1", tagged: false }), summary: 1, clear: { json: "1", tagged: false } };
+  const other = { ...value, clear: { json: "2", tagged: false } };
+  const job = (result: Extract<UnsignedWord, { kind: "job" }>["result"]): UnsignedWord => ({ kind: "job", callId: "run_1.0", result, atMs: 1 });
+  const failed = (code: string): UnsignedWord => job({ kind: "error", error: { code, message: "no", tool: "crm.pay", retryable: false } });
+  const resolved = (more: object = {}): UnsignedWord => ({ kind: "resolution", callId: "run_1.0", attempt: 0, happened: true, atMs: 1, ...more });
+  const bare = (word: UnsignedWord): CallWord => ({ ...word, by: "bea" });
+  const [free, strict] = [createAnswerJudge({}), createAnswerJudge({ keys })];
+  const unsigned = "it is not signed, and this gate takes signed answers only";
+  const changed = "its value is not the one it was said with";
+
+  test("anybody's without keys, with keys whose signature is over it", () => {
+    for (const word of [job({ kind: "value", value }), failed("DOWN"), resolved(), resolved({ output: value })]) {
+      expect([free.wordRefusal(bare(word)), strict.wordRefusal(bare(word)), strict.wordRefusal(signWord(word, signerOf("bea")))]).toEqual([undefined, unsigned, undefined]);
+    }
+    const said = signWord(resolved(), signerOf("bea"));
+    expect(strict.wordRefusal({ ...said, callId: "run_1.1" })).toBe("its signature is not valid for what it says");
+    expect(strict.wordRefusal({ ...said, by: "claude" })).toBe("it is signed with the key of bea");
+  });
+
+  test("not with another value than it was said with; an erased one is none", () => {
+    for (const word of [job({ kind: "value", value: other }), resolved({ output: other })]) expect([free.wordRefusal(bare(word)), strict.wordRefusal(signWord(word, signerOf("bea")))]).toEqual([changed, changed]);
+    const { clear: _clear, ...erased } = value;
+    expect(free.wordRefusal(bare(job({ kind: "value", value: erased })))).toBeUndefined();
+  });
+
+  test("that a job is cancelled needs no signature; nothing else that calls itself so is let through", () => {
+    expect(strict.wordRefusal(bare(failed("CANCELLED")))).toBeUndefined();
+    expect([strict.wordRefusal(bare(failed("CANCELED"))), strict.wordRefusal(bare(job({ kind: "value", value }))), strict.wordRefusal(bare(resolved({ happened: false })))]).toEqual([unsigned, unsigned, unsigned]);
+  });
+});
+
+describe("whose answer counts, with a service that answers", () => {
+  const service = { keyId: "webhook:1", verify: (digest: string, { value }: { readonly value: string }) => value === `webhook:1 ${digest}` };
+  const judge = createAnswerJudge({ webhook: service });
+  const answered = (by: string, keyId = "webhook:1") => signAnswer(question, { approved: true, atMs: 1 }, signerOf(by, keyId));
+
+  test("whom it names, by its signature over the answer, never who asked, and nobody unsigned", () => {
+    expect([judge.needsSignature, judge.refusal(question, answered("dora")), judge.refusal(question, said)]).toEqual([true, undefined, "it is not signed, and this gate takes signed answers only"]);
+    expect(judge.refusal(question, answered("claude"))).toContain("nobody answers their own question");
+    expect(judge.refusal(question, { ...answered("dora"), approved: false })).toBe("its signature is not valid for what it says");
+    expect(judge.refusal(question, answered("dora", "webhook:2"))).toBe("it is signed with a key that this gate does not know");
+  });
+
+  test("beside it the keys of people count in their own name", () => {
+    const both = createAnswerJudge({ webhook: service, keys });
+    expect([both.refusal(question, answered("bea", "key of bea")), both.refusal(question, answered("dora"))]).toEqual([undefined, undefined]);
+    expect(both.refusal(question, { ...answered("bea", "key of bea"), by: "dora" })).toBe("it is signed with the key of bea");
+  });
+
+  test("it says nothing of calls and gives no grants", () => {
+    expect(judge.wordRefusal(signWord({ kind: "resolution", callId: "run_1.0", attempt: 0, happened: true, atMs: 1 }, signerOf("dora", "webhook:1")))).toBe("it is signed with a key that this gate does not know");
   });
 });

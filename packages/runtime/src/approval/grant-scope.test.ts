@@ -45,8 +45,11 @@ describe("br-019: a grant means the whole operation, never a part of it", () => 
 
 test.each<[string, GivenGrant["args"], readonly unknown[], readonly unknown[]]>([
   ["a range", { "/amount": { gt: 0, lte: 100 } }, [{ amount: 100 }, { amount: 0.5 }], [{ amount: 100.00001 }, { amount: 0 }, { amount: "5" }, { amount: Number.NaN }, {}]],
+  ["a range with its ends the other way", { "/amount": { gte: 0, lt: 100 } }, [{ amount: 0 }, { amount: 99.99 }], [{ amount: 100 }, { amount: -0.01 }]],
+  ["an item of a list", { "/list/0": 1 }, [{ list: [1] }], [{ list: [] }, { list: [1, 2] }, { list: { 0: 1, 1: 2 } }]],
   ["one of several", { "/to": { in: ["ann", "bea", null] } }, [{ to: "ann" }, { to: null }], [{ to: "eve" }, {}]],
   ["a pattern", { "/to": { glob: "*@ours.example" } }, [{ to: "ann@ours.example" }], [{ to: "ann@ours.example.evil" }, { to: ["ann@ours.example"] }]],
+  ["a pattern of any text", { "/to": { glob: "*" } }, [{ to: "" }, { to: "ann" }], [{ to: 5 }, { to: true }, { to: null }]],
   ["anything, also nothing", { "/amount": 1, "/note": { any: true } }, [{ amount: 1 }, { amount: 1, note: { deep: [1] } }], [{ amount: 1, other: 1 }, { note: "x" }]],
   ["what JSON has no word for", { "/at": { any: true } }, [{ at: new Date(0) }], [{ at: 1, by: new Date(0) }]],
   ["a key with a slash", { "/a~1b": 1 }, [{ "a/b": 1 }], [{ a: { b: 1 } }]],
@@ -68,6 +71,11 @@ test("tool, definition, user and agent have to be those of the grant", () => {
   expect(isCovered({ ...pattern, agent: "*", user: "*" }, asAgent("eve"))).toBe(true);
   expect(isCovered({ ...pattern, user: "bob" }, call("crm.get_a", {}))).toBe(false);
   expect(isCovered({ ...pattern, definitions: {} }, call("crm.constructor", {}))).toBe(false);
+  const { definitions: _one, ...ping } = scope("crm.ping", {});
+  expect(["crm.ping", "crm.pong", "other.ping"].map((tool) => isCovered(ping, call(tool, {})))).toEqual([true, false, false]);
+  expect(["ping", "", "crm"].map((tool) => isCovered({ ...ping, tool }, call(tool, {})))).toEqual([false, false, false]);
+  // A list of no arguments is no arguments.
+  expect([isCovered(ping, call("crm.ping", [])), isCovered(ping, call("crm.ping", [1]))]).toEqual([true, false]);
 });
 
 test.each<[string, Partial<GivenGrant>, RegExp]>([

@@ -62,7 +62,6 @@ function isAny(test: GrantTest): boolean {
 }
 
 function holds(test: GrantTest, value: unknown): boolean {
-  if (test.any === true) return true;
   const isSame = (wanted: unknown): boolean => Object.is(wanted, value);
   const inRange = (limit: number | undefined, fits: (number: number, bound: number) => boolean): boolean => limit === undefined || (typeof value === "number" && fits(value, limit));
   return (

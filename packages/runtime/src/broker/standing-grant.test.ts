@@ -67,6 +67,15 @@ describe("a standing grant at the door", () => {
     expect((await gate.journal.grants.list(localPrincipal.tenant))[0]?.uses).toBe(0);
   });
 
+  test("what a call under a grant gave is kept however large it is, also of a tool that may be called again: its use was for this call", async () => {
+    const { gate, give, call } = asking({ tool: pay({ effect: "read", reread: true, run: () => "x".repeat(40_000) }) });
+    await give();
+    expect(await call(1)).toBe("ok");
+    const ended = gate.entries().find(({ kind }) => kind === "call-ended");
+    expect(ended).toHaveProperty("result");
+    expect(ended).not.toHaveProperty("reread");
+  });
+
   test("lets nothing through once it was revoked, also not a call that had its use", async () => {
     const { gate, give, call } = asking();
     await give();
