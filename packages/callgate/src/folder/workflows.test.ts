@@ -99,6 +99,36 @@ describe("workflows", () => {
     expect(orders["W1"]?.status).toBe("pending");
   });
 
+  test("while a person is asked about a call in it, its caller is suspended; both go on once the answer is there", async () => {
+    const gate = await createCallgate({ stateFolder: join(root, "state"), tools: { shop: shop() }, rules: [{ allow: "workflows.*" }], workflowsFolder: folder, approvals: "keep", suspendAfterMs: 100 });
+    opened.push(gate);
+    await gate.ready();
+    const waiting = await gate.run('return await tools.workflows.cancel_order({ order_id: "W1" })');
+    expect(waiting).toMatchObject({ status: "suspended", waits: [{ kind: "job" }] });
+    expect(orders["W1"]?.status).toBe("pending");
+    const [asked] = await gate.approvals.list();
+    expect(asked?.question).toMatchObject({ tool: "shop.cancel" });
+    await gate.approvals.answer(asked?.question.approvalId ?? "", { approved: true, by: "bea" });
+    const done = await gate.runs.resume(waiting.runId, { suspendAfterMs: Infinity });
+    expect(done).toMatchObject({ status: "completed", value: { value: { cancelled: true, was: "pending" } }, calls: [{ effectStatus: "done" }] });
+    expect(orders["W1"]?.status).toBe("cancelled");
+  });
+
+  test("what it read counts for its caller", async () => {
+    const labelled = defineTool({ name: "inbox", description: "Reads mail from strangers", effect: "read", labels: ["untrusted", "private"], input: z.object({}), output: z.string(), handler: () => "hello" });
+    const out = defineTool({ name: "post", description: "Posts outside", effect: "read", labels: ["external"], input: z.object({ text: z.string() }), handler: () => "posted" });
+    const gate = await createCallgate({ stateFolder: join(root, "state"), tools: { box: [labelled, out] }, workflowsFolder: join(root, "boxes") });
+    const { runId } = await gate.run("return await tools.box.inbox({})");
+    writeWorkflow(join(root, "boxes"), await makeWorkflow(gate, { runId, name: "read_box", version: "1.0.0", description: "Reads the box" }));
+    await gate.close();
+    const again = await createCallgate({ stateFolder: join(root, "state"), tools: { box: [labelled, out] }, workflowsFolder: join(root, "boxes") });
+    opened.push(again);
+    await again.ready();
+    const result = await again.run('const mail = await tools.workflows.read_box({}); return await tools.box.post({ text: mail })');
+    expect(result.error).toMatchObject({ code: "APPROVAL_UNAVAILABLE", details: { ruleId: "default:outflow" } });
+    expect((await again.run('return await tools.box.post({ text: "x" })')).status).toBe("completed");
+  });
+
   test("a call outside of its capabilities is denied though the policy allows it", async () => {
     const gate = await open();
     const capabilities = { id: "workflow:test", tools: { "shop.cancel": { type: "object", properties: { order_id: { const: "W1" }, reason: { type: "string" } }, additionalProperties: false } } } as const;

@@ -32,6 +32,8 @@ const maxScopes = 10_000;
  */
 export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint">): TaintKeeper {
   const kept = new LRUCache<string, Map<Label, TaintMark>>(atMost(maxScopes));
+  /** Runs on whose behalf others run here: what those read is on record before the answer, and read again. */
+  const outer = new LRUCache<string, true>(atMost(maxScopes));
 
   function marksOf(tenant: string, scope: TaintScope): Map<Label, TaintMark> {
     if (scope.kind === "run") return new Map();
@@ -44,7 +46,9 @@ export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint
   return {
     of(tenant, scopes, isNew) {
       const places = scopes.map((scope) => ({ scope, marks: marksOf(tenant, scope) }));
-      const isShared = scopes.length > 1;
+      const [own] = scopes;
+      for (const { kind, id } of scopes.slice(1)) if (kind === "run") outer.set(JSON.stringify([tenant, id]), true);
+      const isShared = (): boolean => scopes.length > 1 || (own?.kind === "run" && outer.has(JSON.stringify([tenant, own.id])));
       let isRead = isNew;
 
       let known: { readonly size: number } & Pick<RunTaint, "marks" | "labels"> = { size: 0, marks: [], labels: [] };
@@ -67,7 +71,7 @@ export function createTaintKeeper(journal: Pick<Journal, "addTaint" | "readTaint
           return all().labels;
         },
         refresh(always) {
-          if (isRead && !(always && isShared)) return undefined;
+          if (isRead && !(always && isShared())) return undefined;
           return journal.readTaint(tenant, scopes).then((found) => {
             isRead = true;
             // Of all scopes together: for the run they are its own.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
-import type { BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions } from "@callgate/contract";
+import type { BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions, RunResult } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createInterceptors } from "../broker/interceptors.ts";
@@ -19,7 +19,7 @@ import type { EventHub } from "../telemetry/event-hub.ts";
 import { labelledPassThrough } from "../provenance/labelled-pass-through.ts";
 import { createTaintKeeper } from "../provenance/taint-keeper.ts";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
-import { conversationScopes } from "../provenance/taint-scopes.ts";
+import { conversationScopes, outerScopes } from "../provenance/taint-scopes.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { createCatalogViews } from "./catalog-view.ts";
@@ -164,10 +164,15 @@ function composeGate(composition: Composition): Gate {
     replay: (run, principal, signal) => during(signal, (linked) => replayRun(seams, { run, view: catalog.viewFor(principal), drivers: options.drivers, budgetTokens, signal: linked })),
   });
 
+  async function runOwn(program: string, run: RunOptions, signal: AbortSignal): Promise<RunResult> {
+    const request = requests.forRun(program, run, signal);
+    return await runner.run(run.parent === undefined ? request : { ...request, outer: await outerScopes(seams.journal, request) });
+  }
+
   return {
     ...finding(catalog),
     ready: () => keeper.ready(),
-    run: (program, run = {}) => during(run.signal, (signal) => (run.rehearse === true ? planned.rehearse(program, run, signal) : run.session === undefined ? runner.run(requests.forRun(program, run, signal)) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
+    run: (program, run = {}) => during(run.signal, (signal) => (run.rehearse === true ? planned.rehearse(program, run, signal) : run.session === undefined ? runOwn(program, run, signal) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
     apply: (plan, apply = {}) => during(apply.signal, (signal) => planned.apply(plan, apply, signal)),
     plans: planned.plans,
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),

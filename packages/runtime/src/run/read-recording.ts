@@ -30,7 +30,7 @@ const shape = z.looseObject({
 });
 
 /** Errors: `CallgateError` RECORDING_INVALID naming the place. */
-export function assertRecording(recording: unknown): asserts recording is Recording {
+function assertRecording(recording: unknown): asserts recording is Recording {
   const parsed = shape.safeParse(recording);
   if (parsed.success) return;
   const [issue] = parsed.error.issues;

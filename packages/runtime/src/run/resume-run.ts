@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { CallError, ClaimedRun, JournalEntry, Principal, RunRecord, RunResult, SandboxDriver, UnavailableNamespace } from "@callgate/contract";
 import { isAnswered, signalName } from "../journal/signal-codec.ts";
 import { race } from "../lib/race.ts";
+import { outerScopes } from "../provenance/taint-scopes.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { compensate } from "./compensate.ts";
 import { withCompensation } from "./end-runs.ts";
@@ -94,7 +95,7 @@ export function createResumer(options: ResumerOptions): Resumer {
   async function goOn(claimed: OpenClaim, resuming: Resuming): Promise<RunResult> {
     const [{ run, lease }, { signal, suspendAfterMs, leave }] = [claimed, resuming];
     const rerun = await rerunOf(run, { journal, clock, driver: options.drivers.find(({ name }) => name === run.driver) });
-    const request: RunRequest = { ...(rerun === undefined ? {} : { rerun }), ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
+    const request: RunRequest = { ...(rerun === undefined ? {} : { rerun }), outer: await outerScopes(journal, run), ...requestFor(run, { view: options.viewFor(run.principal), budgetTokens: options.budgetTokens, signal, clock }), suspendAfterMs, ...(leave === undefined ? {} : { leave }) };
     const scope = scopeOf(seams, request, { lease, startedAtMs: run.startedAtMs });
     // Whatever keeps it from going on, the run is given back as it was.
     const goOnNow = await look(claimed, { scope, request, acceptChanges: resuming.acceptChanges }).catch((fault: unknown) => leaveWaiting(scope, run, fault));

@@ -1,4 +1,4 @@
-import type { Capabilities, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock } from "@callgate/contract";
+import type { Capabilities, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock, TaintScope } from "@callgate/contract";
 import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { Rerun } from "./rerun.ts";
@@ -36,6 +36,8 @@ export interface RunRequest {
   readonly leave?: AbortSignal;
   readonly capabilities?: Capabilities | undefined;
   readonly parent?: RunParent | undefined;
+  /** Where the labels gather of those on whose behalf it runs. */
+  readonly outer?: readonly TaintScope[];
   /** Set for a changed program that gets the answers of a recorded run. */
   readonly rerun?: Rerun | undefined;
   /** Set for a block of a session whose turn it is. */

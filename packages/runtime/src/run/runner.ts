@@ -173,7 +173,7 @@ function newScope(seams: RunSeams, request: RunRequest): RunScope {
 /** What is known of a run that is driven under this lease. */
 export function scopeOf(seams: RunSeams, request: RunRequest, { lease, startedAtMs }: Pick<RunScope, "lease" | "startedAtMs">): RunScope {
   const { view, principal, lane, taskId, limits } = request;
-  const scopes = taintScopes({ ...request, runId: lease.runId, session: request.session?.place, edits: request.rerun });
+  const scopes = [...taintScopes({ ...request, runId: lease.runId, session: request.session?.place, edits: request.rerun }), ...(request.outer ?? [])];
   const notices = createNotices([...request.notices, ...takeUntold(seams.journalHealth)]);
   const fence = createFence();
   const log = createRunLog(seams, lease, {

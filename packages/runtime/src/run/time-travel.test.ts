@@ -1,5 +1,7 @@
 import type { ApprovalQuestion, Approver, Gate } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testPolicy } from "@callgate/testkit";
+import { keepingApprover } from "../approval/approvers.ts";
 import { createTestGate } from "./fixtures/test-gate.ts";
 import type { TestGate, TestTool } from "./fixtures/test-gate.ts";
 
@@ -162,6 +164,20 @@ return [slow, fast, found.length];`);
       const { came, called } = await reachedBy(() => gate.runs.edit(first.result.runId, { program: program.replace("a.n + 1", "a.n + 5").replace("return { a, b }", "return b.written") }));
       expect(called).toEqual([]);
       expect(came.result.value).toMatchObject({ value: { n: 6 } });
+    });
+
+    test("one that waits for a person is suspended, and goes on with the recorded answers that are left", async () => {
+      const kept = await createTestGate(tools, { policy: testPolicy((tool) => (tool === "t.write" ? "ask" : "allow")), approver: keepingApprover(), defaults: { suspendAfterMs: 50 } });
+      const live = await kept.gate.run("const a = await tools.t.read({ n: 1 }); const b = await tools.t.read({ n: 2 }); return [a, b]");
+      const before = reached.length;
+      const edited = await kept.gate.runs.edit(live.runId, { program: "const a = await tools.t.read({ n: 1 }); const w = await tools.t.write({ n: 3 }); const b = await tools.t.read({ n: 2 }); return [a, w, b]", newCalls: "allow" });
+      expect(edited.result).toMatchObject({ status: "suspended" });
+      const [asked] = await kept.gate.approvals.list();
+      await kept.gate.approvals.answer(asked?.question.approvalId ?? "", { approved: true, by: "bea" });
+      const done = await kept.gate.runs.resume(edited.result.runId);
+      expect(done).toMatchObject({ status: "completed", value: { value: [{ n: 1 }, { written: { n: 3 } }, { n: 2 }] }, calls: [{ recorded: {} }, { effectStatus: "done" }, { recorded: { runId: live.runId } }] });
+      expect(reached.slice(before)).toEqual(["write"]);
+      await kept.gate.close();
     });
 
     test("a program the check refuses runs nothing", async () => {

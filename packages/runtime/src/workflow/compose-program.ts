@@ -9,14 +9,9 @@ import { printTypeScript } from "../catalog/types/print-typescript.ts";
 export function composeProgram({ language, input, name }: Pick<WorkflowManifest, "language" | "input" | "name">, program: string, inputs: JsonObject): string {
   if (Object.keys(inputs).length === 0 && !/\binputs\b/.test(program)) return program;
   const text = JSON.stringify(JSON.stringify(inputs));
-  switch (language) {
-    case "python":
-      return `import json; inputs = json.loads(${text}); ${program}`;
-    case "javascript":
-      return `const inputs = JSON.parse(${text}); ${program}`;
-    default:
-      return `const inputs = JSON.parse(${text}) as ${inputType(name, input)}; ${program}`;
-  }
+  if (language === "python") return `import json; inputs = json.loads(${text}); ${program}`;
+  const type = language === "javascript" ? "" : ` as ${inputType(name, input)}`;
+  return `const inputs = JSON.parse(${text})${type}; ${program}`;
 }
 
 /** The inputs as TypeScript, in one line. */

@@ -42,7 +42,7 @@ function readWorkflow(folder: string, name: string): Workflow {
 }
 
 /** What a run's record refers to: manifest and program. */
-export function workflowDigest(manifest: WorkflowManifest, program: string): Workflow["digest"] {
+function workflowDigest(manifest: WorkflowManifest, program: string): Workflow["digest"] {
   return digestOf({ manifest, program });
 }
 

@@ -8,7 +8,7 @@ import { strongest } from "./make-workflow.ts";
 type Change = "major" | "minor" | "patch";
 
 /** What a new version of a workflow is to those who call it. */
-export function changeBetween(before: WorkflowManifest, after: WorkflowManifest): Change {
+function changeBetween(before: WorkflowManifest, after: WorkflowManifest): Change {
   const changes: readonly Change[] = [
     isDeepStrictEqual(before.input, after.input) ? "patch" : inputChange(propertiesOf(before.input), propertiesOf(after.input)),
     isDeepStrictEqual(before.output, after.output) ? "patch" : outputChange(propertiesOf(before.output), propertiesOf(after.output)),
