@@ -178,6 +178,7 @@ describe("workflows", () => {
   test("a wrong file is told and the others work; what did not complete cannot be saved", async () => {
     const gate = await open();
     const failed = await gate.run('throw new Error("x")');
+    for (const name of ["cancel-order", "../elsewhere", "9lives", "Cancel", ""]) await expect(makeWorkflow(gate, { runId: failed.runId, name, version: "1.0.0", description: "x" })).rejects.toMatchObject({ code: "WORKFLOW_INVALID", message: expect.stringContaining("the name of a workflow") as string });
     await expect(makeWorkflow(gate, { runId: failed.runId, name: "x", version: "1.0.0", description: "x" })).rejects.toMatchObject({ code: "WORKFLOW_INVALID" });
     const secret = await gate.run('const to = "ada@example.com"; await tools.shop.mail({ to: to + "", text: "hi" }); return 1');
     await expect(makeWorkflow(gate, { runId: secret.runId, name: "x", version: "1.0.0", description: "x", fixed: ["to"] })).rejects.toMatchObject({ code: "WORKFLOW_INVALID", message: expect.stringContaining("sensitive value") as string });

@@ -5,6 +5,7 @@ import { composeProgram } from "./compose-program.ts";
 import { inferInputs, literalValues, withInputs } from "./infer-inputs.ts";
 import type { InputLiteral } from "./infer-inputs.ts";
 import { schemaOfValues } from "./infer-schema.ts";
+import { nameProblem } from "./parse-manifest.ts";
 
 export interface MakeWorkflowOptions {
   readonly runId: string;
@@ -27,6 +28,8 @@ type ToolAnswer = Extract<RecordingAnswer, { readonly kind: "tool" }>;
  */
 export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Promise<Omit<Workflow, "digest">> {
   const { runId, name, version, description, fixed = [], principal } = options;
+  const misnamed = nameProblem(name);
+  if (misnamed !== undefined) throw refuse(runId, misnamed);
   const asker = principal === undefined ? {} : { principal };
   const shown = await gate.runs.show(runId, asker);
   if (shown === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no run ${runId}`, { details: { runId } });

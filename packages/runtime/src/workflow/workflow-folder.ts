@@ -46,8 +46,9 @@ function workflowDigest(manifest: WorkflowManifest, program: string): Workflow["
   return digestOf({ manifest, program });
 }
 
-/** Writes a workflow over what is there of that name. Recordings are added. */
-export function writeWorkflow(folder: string, { manifest, program, recordings }: Omit<Workflow, "digest">): string {
+/** Writes a workflow over what is there of that name. Recordings are added. Errors: `CallgateError` WORKFLOW_INVALID; nothing is written then. */
+export function writeWorkflow(folder: string, { manifest: given, program, recordings }: Omit<Workflow, "digest">): string {
+  const manifest = parseManifest(given, "The manifest");
   const place = join(folder, manifest.name);
   mkdirSync(join(place, "recordings"), { recursive: true });
   writeFileSync(join(place, "workflow.json"), pretty(manifest));
