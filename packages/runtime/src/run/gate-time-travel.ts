@@ -1,5 +1,5 @@
 import { CallgateError, decodeValue } from "@callgate/contract";
-import type { EditOptions, EditResult, GateTimeTravel, NewCall, Principal, Recording, RunOptions, SandboxDriver } from "@callgate/contract";
+import type { EditOptions, EditResult, GateTimeTravel, NewCall, NewCalls, Principal, Recording, RunOptions, SandboxDriver } from "@callgate/contract";
 import { inputMarks } from "../broker/pointers.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { diffRuns } from "./diff-runs.ts";
@@ -87,7 +87,13 @@ function unusedOf({ left }: Rerun): EditResult["unused"] {
   return left.flatMap(({ seq, call, tool }) => (call.kind === "tool" ? [{ seq, tool: call.tool, args: tool?.args.summary ?? null }] : []));
 }
 
-function noticeOf(runId: string, newCalls: EditOptions["newCalls"]): string {
-  const then = newCalls === "stop" ? "nothing else is called" : "what it has no answer for is called";
-  return `Calls that run ${runId} made before are answered from its record; ${then}`;
+const newCallTexts: Readonly<Record<NewCalls, string>> = {
+  stop: "nothing else is called",
+  ask: "a person is asked about what it has no answer for",
+  simulate: "reads that it has no answer for are made, writes are answered by placeholders",
+  allow: "what it has no answer for is called",
+};
+
+function noticeOf(runId: string, newCalls: NewCalls): string {
+  return `Calls that run ${runId} made before are answered from its record; ${newCallTexts[newCalls]}`;
 }
