@@ -23,6 +23,7 @@ const decisive = [
 /** Survivors that change nothing anybody could see, by file: what stood there, what it became, and why that is the same. */
 const explained = {
   [`${runtime}/broker/decide.ts`]: [{ was: 'final.kind === "allow"', becomes: "true", why: "what asks or denies has no `unobserved`" }],
+  [`${runtime}/broker/judge.ts`]: [{ was: "{ clock: options.clock }", becomes: "{}", why: "without a time limit no clock is looked at" }],
   [`${runtime}/broker/standing-grant.ts`]: [
     { was: "kept.length === 0", becomes: "false", why: "it saves the digest of the rule where there is no grant" },
     { was: "[]", becomes: '["Stryker was here"]', why: "what is no grant gets no use" },

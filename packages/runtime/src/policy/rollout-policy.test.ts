@@ -33,6 +33,8 @@ describe("a policy that takes over step by step", () => {
     const wider = rollout({ share: 0.5 });
     expect(denied.every((run) => wider.decide(facts(run)).kind === "deny")).toBe(true);
     expect(policy.visible(localPrincipal, "crm.pay", facts("r").spec)).toBe(true);
+    // What is asked about no run is in only once all are.
+    expect([rollout({ share: 0.999_999 }).decide(facts("")).kind, rollout({ share: 1 }).decide(facts("")).kind]).toEqual(["allow", "deny"]);
     expect(runs.some((run) => rollout({ share: 0 }).decide(facts(run)).kind === "deny")).toBe(false);
   });
 
