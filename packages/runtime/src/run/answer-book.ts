@@ -60,6 +60,8 @@ function keyOf(call: DeliveredCall): string {
 /** All answers of a recorded run: those its program had, and those that came too late for it. */
 export function answersOf({ recorded, calls, undelivered, lastMs }: ResumePoint): readonly BookedAnswer[] {
   const { completions } = recorded;
+  // What undid the run's effects afterwards is no call of its program.
+  const late = undelivered.filter(({ seq }) => calls.get(seq)?.issued?.compensates === undefined);
   const booked = (seq: number): Pick<BookedAnswer, "tool"> => {
     const { issued, ended, effectStatus } = calls.get(seq) ?? {};
     if (issued === undefined || ended === undefined) return {};
@@ -68,6 +70,6 @@ export function answersOf({ recorded, calls, undelivered, lastMs }: ResumePoint)
   };
   return [
     ...completions.map(({ seq, atMs, call, result }, order): BookedAnswer => ({ order, seq, atMs, call, result, ...booked(seq) })),
-    ...undelivered.map(({ seq, call, result }, index): BookedAnswer => ({ order: completions.length + index, seq, atMs: lastMs, call, result, ...booked(seq) })),
+    ...late.map(({ seq, call, result }, index): BookedAnswer => ({ order: completions.length + index, seq, atMs: lastMs, call, result, ...booked(seq) })),
   ];
 }

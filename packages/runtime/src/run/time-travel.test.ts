@@ -240,6 +240,16 @@ return [slow, fast, found.length];`);
       expect(came).toMatchObject({ unused: [], result: { status: "completed", value: { value: recording.end.value }, console: [{ text: recording.end.console[0] }] } });
     });
 
+    test("has the calls of the program, not those that undid them afterwards", async () => {
+      const undoable = await createTestGate([{ name: "pay", effect: "write", handler: () => "paid", compensate: () => undefined }]);
+      const { runId } = await undoable.gate.run("return await tools.t.pay({})");
+      expect((await undoable.gate.runs.rollback(runId)).compensation?.undone).toHaveLength(1);
+      const recording = await undoable.gate.runs.recording(runId);
+      expect(recording.answers).toHaveLength(1);
+      expect(await undoable.gate.runs.edit(recording, {})).toMatchObject({ unused: [], result: { status: "completed" } });
+      await undoable.gate.close();
+    });
+
     test("is refused where placeholders change the way, where the program holds the secret, and for what did not end by itself", async () => {
       const other = await gate.run('const p = await tools.t.person({}); if (p.pin === "q7") await tools.t.read({ n: 1 }); return 1');
       await expect(gate.runs.recording(other.runId)).rejects.toMatchObject({ code: "RECORDING_INVALID", message: expect.stringContaining("does something else") as string });
