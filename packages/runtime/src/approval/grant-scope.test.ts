@@ -47,6 +47,7 @@ test.each<[string, GivenGrant["args"], readonly unknown[], readonly unknown[]]>(
   ["a range", { "/amount": { gt: 0, lte: 100 } }, [{ amount: 100 }, { amount: 0.5 }], [{ amount: 100.00001 }, { amount: 0 }, { amount: "5" }, { amount: Number.NaN }, {}]],
   ["a range with its ends the other way", { "/amount": { gte: 0, lt: 100 } }, [{ amount: 0 }, { amount: 99.99 }], [{ amount: 100 }, { amount: -0.01 }]],
   ["an item of a list", { "/list/0": 1 }, [{ list: [1] }], [{ list: [] }, { list: [1, 2] }, { list: { 0: 1, 1: 2 } }]],
+  ["an item of a list, whichever it is", { "/list/0": { any: true } }, [{ list: [5] }, {}], [{ list: [] }, { list: [5, 6] }]],
   ["one of several", { "/to": { in: ["ann", "bea", null] } }, [{ to: "ann" }, { to: null }], [{ to: "eve" }, {}]],
   ["a pattern", { "/to": { glob: "*@ours.example" } }, [{ to: "ann@ours.example" }], [{ to: "ann@ours.example.evil" }, { to: ["ann@ours.example"] }]],
   ["a pattern of any text", { "/to": { glob: "*" } }, [{ to: "" }, { to: "ann" }], [{ to: 5 }, { to: true }, { to: null }]],

@@ -3,6 +3,7 @@ import type { AnswerSigner, ApprovalRules, Grant, Label, Principal } from "@call
 import { describe, expect, test } from "vitest";
 import { readGrantTests } from "../approval/read-grant.ts";
 import { signGrant } from "../approval/sign-grant.ts";
+import { ruleDigest } from "../policy/asking-rules.ts";
 import { allow, ask, deny, errorOf, testGate, testTool } from "./fixtures/test-broker.ts";
 import type { TestTool } from "./fixtures/test-broker.ts";
 
@@ -65,6 +66,12 @@ describe("a standing grant at the door", () => {
     state.decide = deny;
     expect(await call(6)).toBe("denied");
     expect((await gate.journal.grants.list(localPrincipal.tenant))[0]?.uses).toBe(0);
+  });
+
+  test("covers a question of the rule that it stands in for, as that was", async () => {
+    const { gate, give, call, state } = asking();
+    await give({ rules: { "ask-all": ruleDigest(gate.policy, "ask-all") } });
+    expect([await call(1), state.questions]).toEqual(["ok", 0]);
   });
 
   test("what a call under a grant gave is kept however large it is, also of a tool that may be called again: its use was for this call", async () => {
