@@ -43,7 +43,10 @@ const explained = {
     { was: "grant.expiresAtMs > seams.clock.now()", becomes: "true", why: "the journal refuses the use" },
     { was: "grant.expiresAtMs > seams.clock.now()", becomes: "grant.expiresAtMs >= seams.clock.now()", why: "the journal refuses the use" },
   ],
-  [`${runtime}/policy/rollout-policy.ts`]: [{ was: "partOf(runId) < share", becomes: "partOf(runId) <= share", why: "one run in four thousand million stands exactly there" }],
+  [`${runtime}/policy/rollout-policy.ts`]: [
+    { was: "partOf(runId) < share", becomes: "partOf(runId) <= share", why: "one run in four thousand million stands exactly there" },
+    ...["\"\"", "\"sha256:\".length - 16"].map((becomes) => ({ was: becomes === "\"\"" ? '"sha256:"' : '"sha256:".length + 16', becomes, why: "another part of the digest tells versions apart as well" })),
+  ],
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false } } });
@@ -71,13 +74,14 @@ const results = await new Stryker({
 
 const isSurvivor = ({ status }) => status === "Survived" || status === "NoCoverage";
 const byFile = Map.groupBy(results, ({ fileName }) => relative(process.cwd(), fileName));
-const files = [...byFile].toSorted(([a], [b]) => a.localeCompare(b));
+// What was found before of files that are not asked for is in the results as well.
+const files = [...byFile].filter(([file]) => positionals.length === 0 || positionals.includes(file)).toSorted(([a], [b]) => a.localeCompare(b));
 
 /** What stands in the source where the mutant was. */
 function originalOf(file, { location: { start, end } }) {
-  const lines = readFileSync(file, "utf8").split("\n").slice(start.line, end.line + 1);
-  lines[lines.length - 1] = lines.at(-1).slice(0, end.column);
-  lines[0] = lines[0].slice(start.column);
+  const lines = readFileSync(file, "utf8").split("\n").slice(start.line - 1, end.line);
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column - 1);
+  lines[0] = lines[0].slice(start.column - 1);
   return lines.join("\n");
 }
 
@@ -94,7 +98,7 @@ const table = markdownTable(
     return [`\`${file}\``, count("Killed", "Timeout", "Survived", "NoCoverage"), count("Killed", "Timeout"), count("Survived", "NoCoverage"), survivors.filter((one) => one.file === file && one.why !== undefined).length];
   }),
 );
-const rows = survivors.map(({ file, mutant, why }) => [`\`${file.split("/").at(-1)}:${mutant.location.start.line + 1}\``, shown(originalOf(file, mutant)), shown(mutant.replacement), why ?? "**not explained**"]);
+const rows = survivors.map(({ file, mutant, why }) => [`\`${file.split("/").at(-1)}:${mutant.location.start.line}\``, shown(originalOf(file, mutant)), shown(mutant.replacement), why ?? "**not explained**"]);
 const text = [
   measured(`node checks/full/mutation.mjs${positionals.map((file) => ` ${file}`).join("")}`),
   "",

@@ -129,10 +129,10 @@ describe("whose word on a call counts", () => {
 
 describe("whose answer counts, with a service that answers", () => {
   const service = { keyId: "webhook:1", verify: (digest: string, { value }: { readonly value: string }) => value === `webhook:1 ${digest}` };
-  const judge = createAnswerJudge({ webhook: service });
   const answered = (by: string, keyId = "webhook:1") => signAnswer(question, { approved: true, atMs: 1 }, signerOf(by, keyId));
 
   test("whom it names, by its signature over the answer, never who asked, and nobody unsigned", () => {
+    const judge = createAnswerJudge({ webhook: service });
     expect([judge.needsSignature, judge.refusal(question, answered("dora")), judge.refusal(question, said)]).toEqual([true, undefined, "it is not signed, and this gate takes signed answers only"]);
     expect(judge.refusal(question, answered("claude"))).toContain("nobody answers their own question");
     expect(judge.refusal(question, { ...answered("dora"), approved: false })).toBe("its signature is not valid for what it says");
@@ -146,6 +146,7 @@ describe("whose answer counts, with a service that answers", () => {
   });
 
   test("it says nothing of calls and gives no grants", () => {
+    const judge = createAnswerJudge({ webhook: service });
     expect(judge.wordRefusal(signWord({ kind: "resolution", callId: "run_1.0", attempt: 0, happened: true, atMs: 1 }, signerOf("dora", "webhook:1")))).toBe("it is signed with a key that this gate does not know");
   });
 });

@@ -48,6 +48,7 @@ describe("a policy that takes over step by step", () => {
   test("its version is another with each step", () => {
     const versions = [rollout(), rollout({ stage: "shadow" }), rollout({ share: 0.5 }), rollout({ next: testPolicy(() => "deny", "other") })].map(({ version }) => version);
     expect(new Set(versions).size).toBe(4);
+    expect(versions.every((version) => /^rollout:[0-9a-f]{16}$/.test(version))).toBe(true);
     expect(rollout().version).toBe(versions[0]);
   });
 
@@ -58,6 +59,13 @@ describe("a policy that takes over step by step", () => {
     expect(enforced.decideResult({ ...facts("r"), result: 1 })).toMatchObject({ kind: "deny", ruleId: "next" });
     expect(shadow.inspection.rules().map(({ ruleId, place }) => [ruleId, place])).toEqual([["test", "test"], ["n", "next rules[0]"]]);
     expect(shadow.inspection.findings([])).toEqual([{ severity: "error", ruleId: "n", place: "next rules[0]", message: "wrong" }]);
+  });
+
+  test("it explains as it decides: by the next policy once that decides all, and without it where both say the same", () => {
+    const explained = (more: Partial<RolloutOptions>) => rollout(more).inspection.explain(facts("")).decision;
+    expect(explained({})).toMatchObject({ kind: "deny" });
+    expect(explained({})).not.toHaveProperty("next");
+    expect(explained({ stage: "shadow", next: testPolicy(() => "allow", "next") })).toEqual({ kind: "allow", ruleId: "test" });
   });
 
   test("agents are looked up where one of the two looks at them", () => {
