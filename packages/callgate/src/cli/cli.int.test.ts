@@ -113,7 +113,8 @@ describe("callgate", { timeout: 120_000 }, () => {
   });
 
   test.each([
-    [["run"], "missing required argument"],
+    [["call"], "missing required argument"],
+    [["run"], "Name a program, - for standard input, or an approved plan with --apply"],
     [["frobnicate"], "unknown command"],
     [["run", "nothing.ts"], "Cannot read nothing.ts"],
     [["run", "picture.png"], "Cannot run picture.png"],
