@@ -1,13 +1,9 @@
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { OnFailure } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
-import type { Asker } from "./principal.ts";
+import type { Caller } from "./principal.ts";
 import type { NewCalls } from "./run-edit.ts";
 import type { EditResult, Recording, RunDiff, RunSteps } from "./time-travel.ts";
-
-interface Caller extends Asker {
-  readonly signal?: AbortSignal;
-}
 
 /** A changed program, and what becomes of what is new in it. The rest as in `RunOptions`. */
 export interface EditOptions extends Caller {

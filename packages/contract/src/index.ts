@@ -181,16 +181,13 @@ export { detectorNames } from "./redactor.ts";
 export type { DetectorName, DetectorSwitches, Redactor, SensitiveMark } from "./redactor.ts";
 export type { CallSummary, Handle, RunError, RunResult, ShapedValue } from "./run-result.ts";
 export type { GateEvent, GateEventKind } from "./gate-event.ts";
+export type { GateApprovals, GivenAnswer, PendingApproval, ShownApproval } from "./gate-approvals.ts";
 export type {
   ApplyOptions,
   CallOptions,
   CallResult,
   Gate,
   JobView,
-  GateApprovals,
-  GivenAnswer,
-  PendingApproval,
-  ShownApproval,
   ResumeOptions,
   RunWorker,
   NamespaceView,

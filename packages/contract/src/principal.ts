@@ -20,5 +20,10 @@ export interface Asker {
   readonly principal?: Principal;
 }
 
+/** Who asks, and how they stop waiting. */
+export interface Caller extends Asker {
+  readonly signal?: AbortSignal;
+}
+
 /** The principal of a laptop user who configured none. */
 export const localPrincipal: Principal = { tenant: "local", user: "local", roles: [], claims: {} };
