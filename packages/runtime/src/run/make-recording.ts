@@ -5,8 +5,8 @@ import { modelView } from "../result/model-view.ts";
 import { answersOf } from "./answer-book.ts";
 import type { BookedAnswer } from "./answer-book.ts";
 import type { CatalogView } from "./catalog-view.ts";
-import { createPlaceholders } from "./placeholders.ts";
-import type { Placeholders } from "./placeholders.ts";
+import { createRecordingPlaceholders } from "./recording-placeholders.ts";
+import type { RecordingPlaceholders } from "./recording-placeholders.ts";
 import { reExecute, replayDriver } from "./re-execute.ts";
 import type { ReExecuted } from "./re-execute.ts";
 import { recordedJob } from "./recorded-job.ts";
@@ -39,7 +39,7 @@ export async function makeRecording(seams: RunSeams, { run, view, drivers, signa
   const { programText } = run;
   if (programText === undefined) throw refuse("the text of its program is not kept any more");
   const driver = replayDriver(run, drivers);
-  const placeholders = createPlaceholders();
+  const placeholders = createRecordingPlaceholders();
   const bare = (text: string): string => placeholders.inText(seams.redactor.output(text));
   collectAll(placeholders, point, { view, programText });
   const execute = async () => {
@@ -77,7 +77,7 @@ export async function makeRecording(seams: RunSeams, { run, view, drivers, signa
 /** What comes out of one round may go into answers of the next. */
 const maxRounds = 5;
 
-function learnFrom(placeholders: Placeholders, { calls }: ResumePoint, { args }: Taken): boolean {
+function learnFrom(placeholders: RecordingPlaceholders, { calls }: ResumePoint, { args }: Taken): boolean {
   const learnt = [...args].map(([seq, now]) => {
     const then = calls.get(seq)?.issued?.args.clear;
     return then !== undefined && placeholders.learn(then, now);
@@ -90,7 +90,7 @@ interface Collecting {
   readonly programText: string;
 }
 
-function collectAll(placeholders: Placeholders, { recorded, calls }: ResumePoint, { view, programText }: Collecting): void {
+function collectAll(placeholders: RecordingPlaceholders, { recorded, calls }: ResumePoint, { view, programText }: Collecting): void {
   for (const { issued, output } of calls.values()) {
     const tool = issued === undefined ? undefined : view.catalog.resolve(issued.tool);
     if (issued?.args.clear !== undefined) placeholders.collect(issued.args.clear, tool === undefined ? [] : inputPointers(tool));
@@ -102,7 +102,7 @@ function collectAll(placeholders: Placeholders, { recorded, calls }: ResumePoint
 
 interface Replacing {
   readonly view: CatalogView;
-  readonly placeholders: Placeholders;
+  readonly placeholders: RecordingPlaceholders;
   readonly bare: (text: string) => string;
 }
 

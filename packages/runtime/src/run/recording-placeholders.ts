@@ -1,11 +1,12 @@
 import { decodeValue } from "@callgate/contract";
 import type { DetectorSwitches, JsonValue, WireValue } from "@callgate/contract";
 import { isPlainObject } from "../lib/is-plain-object.ts";
-import { unescapePointer } from "../lib/json-pointer.ts";
 import { findDetected } from "../secrets/detectors/detect.ts";
+import { pointerTree } from "../secrets/pointer-tree.ts";
+import type { PointerTree } from "../secrets/pointer-tree.ts";
 
 /** What must not leave the journal, and what stands for it: the same value gets the same placeholder everywhere. */
-export interface Placeholders {
+export interface RecordingPlaceholders {
   /** Takes note of what is sensitive in a value: all that stands at the pointers, and what detectors find. */
   collect(wire: WireValue, pointers: readonly string[]): void;
   collectText(text: string): void;
@@ -20,7 +21,9 @@ export interface Placeholders {
 }
 
 type Leaf = string | number;
-type Steps = readonly string[];
+
+/** What is sensitive from one place of a value on: all of it, or what a tree says. */
+type Places = "all" | PointerTree | undefined;
 
 /** Shorter texts and smaller numbers turn up inside others by chance: texts are replaced only where they are all of a value, numbers only where a tool says that they are sensitive. */
 const minChars = 4;
@@ -28,7 +31,7 @@ const minNumber = 1_000;
 
 const looking: DetectorSwitches = { secret: true, email: true, phone: true, card: true, iban: true };
 
-export function createPlaceholders(): Placeholders {
+export function createRecordingPlaceholders(): RecordingPlaceholders {
   const byValue = new Map<Leaf, Leaf>();
   const made = new Set<Leaf>();
   const counts = new Map<string, number>();
@@ -60,8 +63,8 @@ export function createPlaceholders(): Placeholders {
     return Math.abs(value) >= minNumber ? (byValue.get(value) ?? value) : value;
   }
 
-  function inValue(value: JsonValue, places: readonly Steps[]): JsonValue {
-    if (typeof value === "string" || typeof value === "number") return inLeaf(value, places.some((steps) => steps.length === 0));
+  function inValue(value: JsonValue, places: Places): JsonValue {
+    if (typeof value === "string" || typeof value === "number") return inLeaf(value, places === "all");
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item: JsonValue, index) => inValue(item, below(places, String(index))));
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [inText(key), inValue(item, below(places, key))]));
@@ -69,9 +72,7 @@ export function createPlaceholders(): Placeholders {
 
   return {
     collect(wire, pointers) {
-      const value = decodeValue(wire);
-      const places = pointers.map(stepsOf);
-      visit(value, places, (leaf, isSensitive) => {
+      visit(decodeValue(wire), placesOf(pointerTree(pointers)), (leaf, isSensitive) => {
         if (isSensitive && leaf !== "") placeholderOf(leaf);
         else if (typeof leaf === "string") collectText(leaf);
       });
@@ -86,7 +87,7 @@ export function createPlaceholders(): Placeholders {
       }
       return byValue.size > before;
     },
-    inWire: (wire, pointers) => (byValue.size === 0 ? wire : { ...wire, json: JSON.stringify(inValue(JSON.parse(wire.json) as JsonValue, pointers.map(stepsOf))) }),
+    inWire: (wire, pointers) => (byValue.size === 0 ? wire : { ...wire, json: JSON.stringify(inValue(JSON.parse(wire.json) as JsonValue, placesOf(pointerTree(pointers)))) }),
     inText,
     get count() {
       return [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -94,17 +95,17 @@ export function createPlaceholders(): Placeholders {
   };
 }
 
-function stepsOf(pointer: string): Steps {
-  return pointer.split("/").slice(1).map(unescapePointer);
+/** At and below a sensitive place all is. */
+function placesOf(tree: PointerTree | undefined): Places {
+  return tree?.isSensitive === true ? "all" : tree;
 }
 
-/** What is left of the places once a key of them is taken; at and below the end of one all is sensitive. */
-function below(places: readonly Steps[], key: string): readonly Steps[] {
-  return places.flatMap(([first, ...rest]) => (first === undefined ? [[]] : first === "*" || first === key ? [rest] : []));
+function below(places: Places, key: string): Places {
+  return places === "all" ? "all" : placesOf(places?.below(key));
 }
 
-function visit(value: unknown, places: readonly Steps[], leaf: (value: Leaf, isSensitive: boolean) => void): void {
-  if (typeof value === "string" || typeof value === "number") return leaf(value, places.some((steps) => steps.length === 0));
+function visit(value: unknown, places: Places, leaf: (value: Leaf, isSensitive: boolean) => void): void {
+  if (typeof value === "string" || typeof value === "number") return leaf(value, places === "all");
   if (Array.isArray(value) || isPlainObject(value)) for (const [key, item] of Object.entries(value)) visit(item, below(places, key), leaf);
 }
 
