@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { JsonSchema } from "@callgate/contract";
+import { unescapePointer } from "../lib/json-pointer.ts";
 
 /**
  * Makes values that stand for answers nobody has given: valid under a schema as far as that can be built, and made so that
@@ -115,7 +116,7 @@ function merged(one: Keywords, other: Keywords): Keywords {
 function pointed(root: JsonSchema, ref: string): unknown {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) throw new Unbuildable();
-  return ref.slice(2).split("/").reduce<unknown>((at, part) => (isKeywords(at) || Array.isArray(at) ? (at as Keywords)[decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~")] : undefined), root);
+  return ref.slice(2).split("/").reduce<unknown>((at, part) => (isKeywords(at) || Array.isArray(at) ? (at as Keywords)[unescapePointer(decodeURIComponent(part))] : undefined), root);
 }
 
 type Kind = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";

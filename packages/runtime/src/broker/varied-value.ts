@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@callgate/contract";
+import { isPlainObject } from "../lib/is-plain-object.ts";
 import { resolved } from "./placeholder.ts";
 import type { Placeholders } from "./placeholder.ts";
 
@@ -47,7 +48,7 @@ function changesOf(value: unknown, walking: Walking): readonly Change[] {
     if (changes.length >= maxChanges) return;
     const keywords = keywordsOf(schema, walking.root);
     if (Array.isArray(at)) return at.forEach((item, index) => walk(item, [...path, index], itemSchema(keywords, index)));
-    if (isPlain(at)) return Object.entries(at).forEach(([key, item]) => walk(item, [...path, key], propertySchema(keywords, key)));
+    if (isPlainObject(at)) return Object.entries(at).forEach(([key, item]) => walk(item, [...path, key], propertySchema(keywords, key)));
     const to = otherThan(at, keywords, walking.placeholders);
     if (to !== undefined) changes.push({ path, to });
   };
@@ -82,22 +83,18 @@ function changed(value: unknown, changes: readonly Change[]): unknown {
   return copy;
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null);
-}
-
 /** Of a schema that has alternatives, the first one that says anything. */
 function keywordsOf(schema: unknown, root: JsonSchema): Readonly<Record<string, unknown>> {
-  if (!isPlain(schema)) return {};
+  if (!isPlainObject(schema)) return {};
   const keywords = resolved(schema, root);
   const choices = keywords["anyOf"] ?? keywords["oneOf"];
-  const choice: unknown = Array.isArray(choices) ? choices.find((one) => isPlain(one) && one["type"] !== "null") : undefined;
-  return isPlain(choice) ? resolved(choice, root) : keywords;
+  const choice: unknown = Array.isArray(choices) ? choices.find((one) => isPlainObject(one) && one["type"] !== "null") : undefined;
+  return isPlainObject(choice) ? resolved(choice, root) : keywords;
 }
 
 function propertySchema(keywords: Readonly<Record<string, unknown>>, key: string): unknown {
   const { properties, additionalProperties } = keywords;
-  return isPlain(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+  return isPlainObject(properties) && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
 }
 
 function itemSchema({ prefixItems, items }: Readonly<Record<string, unknown>>, index: number): unknown {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import { isPlainObject } from "../lib/is-plain-object.ts";
 import { escapePointer } from "../lib/json-pointer.ts";
 
 /** Places at which two values differ, as JSON Pointers: as deep as both have the same form there. */
 export function differingPaths(one: unknown, other: unknown, path = ""): readonly string[] {
   if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) return one.flatMap((item, index) => differingPaths(item, other[index], `${path}/${index}`));
-  if (isObject(one) && isObject(other)) {
+  if (isPlainObject(one) && isPlainObject(other)) {
     const keys = Object.keys(one);
     if (keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key))) return keys.flatMap((key) => differingPaths(one[key], other[key], `${path}/${escapePointer(key)}`));
   }
@@ -15,12 +16,6 @@ export function differingPaths(one: unknown, other: unknown, path = ""): readonl
 export function withoutPaths(value: unknown, paths: ReadonlySet<string>, path = ""): unknown {
   if (paths.has(path)) return null;
   if (Array.isArray(value)) return value.map((item, index) => withoutPaths(item, paths, `${path}/${index}`));
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutPaths(item, paths, `${path}/${escapePointer(key)}`)]));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

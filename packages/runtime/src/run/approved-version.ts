@@ -1,5 +1,6 @@
 import type { ApprovalQuestion, ApprovedVersion, Journal, Redactor } from "@callgate/contract";
 import { textDiff } from "../lib/text-diff.ts";
+import { timeText } from "../lib/time-text.ts";
 import { visible } from "../lib/visible.ts";
 import { approvedIn } from "./last-approved.ts";
 
@@ -21,7 +22,7 @@ export function approvedVersionText(question: Pick<ApprovalQuestion, "argsSummar
   const approved = shown ?? approvedIn(question.argsSummary);
   if (approved === undefined) return "no version of it was approved among the last runs";
   const { runId, by, startedAtMs } = approved;
-  const of = `${visible(by)} approved ${runId} of ${new Date(startedAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const of = `${visible(by)} approved ${runId} of ${timeText(startedAtMs)}`;
   if (shown === undefined) return `${of}; callgate approvals show tells what differs`;
   const { diff } = shown;
   if (diff === undefined) return `${of}; what differs cannot be told, for one of them is erased or hardly a line is the same`;

@@ -1,5 +1,6 @@
 import type { AuditRow, EffectStatus, ExplanationPart, JournalEntry, JsonValue, RunExplanation, RunRecord } from "@callgate/contract";
 import { sentence as closed } from "../lib/sentence.ts";
+import { timeText } from "../lib/time-text.ts";
 import { auditRowsOf } from "./audit-rows.ts";
 import { placeOf, seqOf } from "./call-ids.ts";
 import { waitText } from "./waits-text.ts";
@@ -192,10 +193,6 @@ function valueText(value: JsonValue): string {
 
 function counted(count: number, noun: string): string {
   return count === 0 ? `no ${noun}s` : `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 function secondsText(ms: number): string {
