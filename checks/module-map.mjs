@@ -20,7 +20,7 @@ export const modules = {
   "runtime/approval": { path: "packages/runtime/src/approval", does: "the life of a question to a person", imports: ["contract", "runtime/lib"] },
   "runtime/journal": { path: "packages/runtime/src/journal", does: "the append-only record of runs, and the blobs beside it", imports: ["contract", "runtime/lib", "runtime/secrets"] },
   "runtime/secrets": { path: "packages/runtime/src/secrets", does: "keys, redaction, summaries", imports: ["contract", "runtime/lib"] },
-  "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions", imports: ["contract", "runtime/lib"] },
+  "runtime/source": { path: "packages/runtime/src/source", does: "tools made of functions, and what the user says of a source", imports: ["contract", "runtime/lib", "runtime/catalog"] },
   "runtime/result": { path: "packages/runtime/src/result", does: "what a model sees of a value: token budget, outline, handles", imports: ["contract", "runtime/lib"] },
   "runtime/telemetry": { path: "packages/runtime/src/telemetry", does: "the stream of events, and what is counted of it", imports: ["contract", "runtime/lib"] },
   "runtime/limits": { path: "packages/runtime/src/limits", does: "how often, how many at once and how much callers may call", imports: ["contract", "runtime/lib"] },

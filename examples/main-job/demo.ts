@@ -25,7 +25,7 @@ const gate = await createCallgate({
       args: [fileServer, join(here, "documents")],
       purpose: "meeting minutes and their attachments",
       // What this server says of its own tools counts only because we say so.
-      trustAnnotations: true,
+      trusted: true,
     },
   },
   tools: { crm: crmTools(database), tickets: ticketTools(opened) },

@@ -64,6 +64,7 @@ export type {
   ShapedValue,
   Source,
   SourceListing,
+  SourceOptions,
   Tool,
   ToolContext,
   ToolSpec,
@@ -74,7 +75,7 @@ export { openApprover } from "./approver/open-approver.ts";
 export type { OpenApproverOptions } from "./approver/open-approver.ts";
 export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/policy-cedar";
-export { defineTool, functionSource } from "@callgate/runtime/source";
+export { defineTool, functionSource, shapeSource } from "@callgate/runtime/source";
 export type { ToolDefinition } from "@callgate/runtime/source";
 export { createGateMetrics } from "@callgate/runtime/telemetry";
 export type { GateMetrics, GateMetricsOptions, MetricFamily } from "@callgate/runtime/telemetry";

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
 import type { Source } from "@callgate/contract";
 import type { GateSource } from "@callgate/runtime";
+import { shapeSource } from "@callgate/runtime/source";
 import { createMcpSource } from "@callgate/source-mcp";
-import type { McpServerConfig } from "./config/config-schema.ts";
+import type { McpServerConfig } from "./config/mcp-server-schema.ts";
 import { resolveReferences } from "./config/secret-references.ts";
+import { sourceOptionsOf } from "./config/source-options-schema.ts";
 import { failedSource } from "./failed-source.ts";
 
 /** Sources of the `mcpServers` block, and the secrets among their settings. */
@@ -22,8 +24,7 @@ export function mcpSources(servers: Readonly<Record<string, McpServerConfig>>, f
   const secrets: string[] = [];
   const sources = Object.entries(servers).flatMap(([key, server]) => {
     if (server.disabled === true) return [];
-    const source = sourceOf(key, server, { folder, env, secrets });
-    return [{ source, trusted: server.trustAnnotations ?? false, overrides: server.effects ?? {}, labels: server.labels ?? {}, sensitive: server.sensitive ?? {}, detect: server.detect ?? {} }];
+    return [{ source: shapeSource(sourceOf(key, server, { folder, env, secrets }), sourceOptionsOf(server)) }];
   });
   return { sources, secrets };
 }
@@ -38,7 +39,7 @@ interface Host {
 function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }: Host): Source {
   const namespace = server.namespace ?? key;
   if (server.command === undefined) {
-    return failedSource(namespace, `mcpServers.${key}: servers reached by url are not supported yet; start it with a command (e.g. a bridge such as mcp-remote), or set "disabled": true`);
+    return failedSource({ namespace, kind: "mcp", reason: `mcpServers.${key}: servers reached by url are not supported yet; start it with a command (e.g. a bridge such as mcp-remote), or set "disabled": true` });
   }
   let values: Readonly<Record<string, string>>;
   try {
@@ -46,7 +47,7 @@ function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }
     secrets.push(...resolved.secrets);
     values = resolved.values;
   } catch (fault) {
-    return failedSource(namespace, fault instanceof Error ? fault.message : String(fault), "its settings lead nowhere");
+    return failedSource({ namespace, kind: "mcp", reason: fault instanceof Error ? fault.message : String(fault), brief: "its settings lead nowhere" });
   }
   return createMcpSource({
     namespace,
@@ -54,7 +55,6 @@ function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }
     args: server.args ?? [],
     env: values,
     cwd: resolve(folder, server.cwd ?? "."),
-    ...(server.purpose === undefined ? {} : { purpose: server.purpose }),
     ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
     ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),
   });

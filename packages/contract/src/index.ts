@@ -71,6 +71,7 @@ export type {
   SourceTool,
 } from "./source.ts";
 export { SourceReturn } from "./source.ts";
+export type { SourceOptions, ToolSettings } from "./source-options.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
 export { defaultValueBounds, encodeValue, encodeValueOnce, ValueError } from "./value-codec.ts";
 export { decodeValue } from "./decode-value.ts";

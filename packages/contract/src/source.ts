@@ -1,5 +1,6 @@
 import type { ArtifactInput } from "./artifact.ts";
-import type { Tool, ToolContext } from "./tool-spec.ts";
+import type { ToolSettings } from "./source-options.ts";
+import type { Label, Tool, ToolContext } from "./tool-spec.ts";
 
 /** Where a source stands. Anything but `ready` names what to do about it. */
 export type SourceState =
@@ -25,6 +26,8 @@ export interface SourceTool {
    * `write` until the user trusts or overrides it.
    */
   readonly claimed: boolean;
+  /** What the user says of it (`SourceOptions`). Put there by `shapeSource`, never by a source. */
+  readonly settings?: ToolSettings;
 }
 
 export interface SourceListing {
@@ -63,6 +66,8 @@ export interface SourcePromptMessage {
 
 /** Resources and prompts of a source that has them. Every method may throw `CallgateError` SOURCE_FAILED. */
 export interface SourcePassThrough {
+  /** Of everything that it answers. Default: none. */
+  readonly labels?: readonly Label[];
   listResources(signal: AbortSignal): Promise<readonly SourceResource[]>;
   listResourceTemplates(signal: AbortSignal): Promise<readonly SourceResourceTemplate[]>;
   readResource(uri: string, signal: AbortSignal): Promise<readonly SourceResourceContent[]>;
@@ -109,7 +114,7 @@ export interface Source {
   /** `functions`, `folder`, `mcp`, ... */
   readonly kind: string;
   /** One line on what is behind it, for the model. */
-  readonly purpose?: string;
+  readonly purpose?: string | undefined;
   readonly state: SourceState;
   list(signal: AbortSignal): Promise<SourceListing>;
   call(name: string, args: unknown, context: ToolContext): Promise<unknown>;

@@ -4,5 +4,6 @@ export { defaultTimeoutMs, defineTool, isTool } from "./source/define-tool.ts";
 export type { ToolDefinition } from "./source/define-tool.ts";
 export { functionSource } from "./source/function-source.ts";
 export type { FunctionSourceOptions } from "./source/function-source.ts";
+export { shapeSource } from "./source/shape-source.ts";
 export { normalizeSchema } from "./source/schema-input.ts";
 export type { NormalizedSchema, Parsed, SchemaInput, StandardSchema, Unparsed } from "./source/schema-input.ts";

@@ -18,8 +18,6 @@ export interface McpSourceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the working directory of this process. */
   readonly cwd?: string;
-  /** One line on what is behind it. Default: first sentence of the server's instructions, or its title. */
-  readonly purpose?: string;
   /** From start to the end of the handshake. Default 30,000: a package runner may have to download first. */
   readonly connectTimeoutMs?: number;
   /** For one page of a list. Default 30,000. */
@@ -39,7 +37,7 @@ export interface McpSourceOptions {
 }
 
 /**
- * Makes an MCP server a source of tools. Nothing is started before the first use; a server that dies is started again
+ * Makes an MCP server a source of tools. Its purpose is the first sentence of the server's instructions, or its title. Nothing is started before the first use; a server that dies is started again
  * at the next use, with growing waits while it keeps failing. Both protocol eras are spoken.
  *
  * What `call` gives is said at `readCallValue`. Elicitation and sampling requests of the server are refused.
@@ -91,7 +89,7 @@ export function createMcpSource(options: McpSourceOptions): Source {
     namespace,
     kind: "mcp",
     get purpose() {
-      return options.purpose ?? connector.purpose() ?? "";
+      return connector.purpose();
     },
     get state(): SourceState {
       return connector.state();

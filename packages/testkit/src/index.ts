@@ -23,6 +23,8 @@ export { sandboxDriverGroups, testSandboxDriver } from "./sandbox-driver/test-sa
 export type { SandboxDriverSuiteOptions } from "./sandbox-driver/test-sandbox-driver.ts";
 export { defaultSeed, defaultStartMs, jobFor, programText, startProgram, startText, valueOf } from "./sandbox-driver/guest-harness.ts";
 export type { HarnessOptions, HarnessRun, HarnessTool } from "./sandbox-driver/guest-harness.ts";
+export { testSource } from "./source/test-source.ts";
+export type { SampleCall, SourcePeer, SourceSuiteOptions } from "./source/source-peer.ts";
 export { simulate } from "./simulation/simulate.ts";
 export type { GateParts, Simulated, SimulationOptions } from "./simulation/simulate.ts";
 export { judge, judgeInterrupted, judgeUndone } from "./simulation/judge.ts";

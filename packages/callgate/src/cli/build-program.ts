@@ -7,6 +7,7 @@ import { collect, wholeNumber } from "./command-line.ts";
 import type { Act, Action } from "./command-line.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addWorkflowCommands } from "./workflow-commands.ts";
+import { addSourceCommands } from "./source-commands.ts";
 import { addAuditCommands, addRecordCommands } from "./record-commands.ts";
 
 /**
@@ -31,6 +32,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addRunCommands(program, act);
   addSessionCommands(program, act);
   addFindCommands(program, act);
+  addSourceCommands(program, act);
   addRecordCommands(program, act);
   addWorkflowCommands(program, act);
   addApprovalCommands(program, act);

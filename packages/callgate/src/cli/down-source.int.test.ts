@@ -5,7 +5,7 @@ import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
 const config = { mcpServers: { crm: { command: "no-such-command-here" } }, rules: [{ allow: "*" }, { deny: "crm.*", when: { role: "guest" } }] };
 const tools = 'import { defineTool } from "callgate";\nimport { z } from "zod";\nexport const now = defineTool({ description: "Says what time it is", input: z.object({}), effect: "read", handler: () => 1 });\n';
 
-test("a source that is down is told by search, call, describe, types, check, run and doctor, and what works works", { timeout: 120_000 }, () => {
+test("a source that is down is told by search, call, describe, types, check, run, doctor and sources, and what works works", { timeout: 120_000 }, () => {
   const { folder, env } = createCliProject({ "callgate.jsonc": JSON.stringify(config), "tools/clock.ts": tools }, {});
   const callgate = (...words: readonly string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8" });
@@ -23,6 +23,9 @@ test("a source that is down is told by search, call, describe, types, check, run
   expect(checked).toMatchObject({ status: 1 });
   expect(checked.stdout + checked.stderr).toContain(`SOURCE_UNAVAILABLE at 1:20: ${why}`);
   expect(callgate("doctor").stdout).toMatch(/source crm\s+failed/);
+  const listed = callgate("sources");
+  expect(listed).toMatchObject({ status: 0, stdout: expect.stringMatching(/clock\s+folder\s+ready\s+1[\s\S]*crm\s+mcp\s+down\s+0\s+it could not be started/) });
+  expect(listed.stderr).toContain('The MCP server "crm" could not be started');
   // br-001: for who may call nothing of it, it is not there.
   const guest = callgate("--json", "--role", "guest", "call", "crm.get_customer");
   expect(JSON.parse(guest.stdout)).toMatchObject({ error: { code: "TOOL_NOT_FOUND", message: expect.stringContaining("No tool") } });

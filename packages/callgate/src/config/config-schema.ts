@@ -1,48 +1,9 @@
 import { z } from "zod";
 import { launcherNames } from "../launcher-names.ts";
-
-/** Keys that other MCP clients write and that mean nothing here; accepted so that a block can be pasted as it is. */
-const foreignKeys = {
-  type: z.string().optional(),
-  transport: z.string().optional(),
-  alwaysAllow: z.unknown().optional(),
-  autoApprove: z.unknown().optional(),
-  description: z.string().optional(),
-  timeout: z.number().optional(),
-  icon: z.string().optional(),
-};
-
-const effect = z.enum(["read", "write", "destructive"]);
+import { mcpServerSchema } from "./mcp-server-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
 const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
-
-/** As in the declaration of a tool. */
-const sidePointer = z.string().regex(/^\/(input|output)(\/|$)/, 'must be a JSON Pointer that starts with /input or /output, e.g. "/output/iban"');
-
-const detectorSwitches = z.strictObject({ secret: z.boolean(), email: z.boolean(), phone: z.boolean(), card: z.boolean(), iban: z.boolean() }).partial();
-
-const mcpServer = z
-  .strictObject({
-    command: z.string().min(1).optional().describe("Program to start; the server speaks MCP over its standard input and output"),
-    args: z.array(z.string()).optional(),
-    env: z.record(z.string(), z.string()).optional().describe('Environment of the server. "env:NAME" and "file:PATH" are references to secrets; "${NAME}" is replaced'),
-    cwd: z.string().optional(),
-    url: z.string().optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    disabled: z.boolean().optional(),
-    namespace: z.string().min(1).optional().describe("Default: the server's key in this block"),
-    purpose: z.string().optional().describe("One line for the model: what is behind it"),
-    trustAnnotations: z.boolean().optional().describe("Believe the server's own word on which of its tools only read. Default false: all its tools count as write"),
-    effects: z.record(z.string(), effect).optional().describe("What a tool really does, by its name; wins over the server's own word"),
-    labels: z.record(z.string(), z.array(z.string().min(1))).optional().describe('What comes with the answers of a tool, by its name; "*" for all of them: { "*": ["untrusted"], "send_mail": ["external"] }. See docs/guide/provenance.md'),
-    sensitive: z.record(z.string(), z.array(sidePointer)).optional().describe('Values that are hashes in every record, by tool and JSON Pointer; "*" for all tools: { "get_customer": ["/output/birthday"], "*": ["/input/pin"] }'),
-    detect: z.record(z.string(), z.record(sidePointer, detectorSwitches)).optional().describe('Detectors switched for a part of a tool\'s values: { "list_orders": { "/output/*/id": { "card": false } } }. See docs/guide/audit.md'),
-    connectTimeoutMs: z.int().positive().optional(),
-    timeoutMs: z.int().positive().optional().describe("Deadline of one call"),
-    ...foreignKeys,
-  })
-  .refine((server) => (server.command === undefined) !== (server.url === undefined), { error: "needs either command or url" });
 
 const condition = z.unknown();
 
@@ -267,7 +228,7 @@ export const configSchema = z.strictObject({
     .describe("The server that callgate mcp starts"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   workflowsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of saved workflows beside this file (docs/guide/workflows.md). Default "workflows"; false for none. In code: no default'),
-  mcpServers: z.record(z.string(), mcpServer).optional().describe("MCP servers, as other clients write them"),
+  mcpServers: z.record(z.string(), mcpServerSchema).optional().describe("MCP servers, as other clients write them"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z
     .strictObject({
@@ -362,4 +323,3 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.infer<typeof configSchema>;
 export type SandboxConfig = z.infer<typeof sandbox>;
-export type McpServerConfig = z.infer<typeof mcpServer>;

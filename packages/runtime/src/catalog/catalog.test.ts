@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import type { Effect, JsonSchema, Source, SourceTool, Tool } from "@callgate/contract";
+import type { Effect, JsonSchema, Source, SourceTool, Tool, ToolSettings } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../source/define-tool.ts";
@@ -11,9 +11,9 @@ const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ ...defineTool(
 
 const source = (namespace: string, kind = "functions"): Source => ({ ...functionSource({ namespace, tools: [] }), kind });
 
-function listing(namespace: string, tools: readonly Tool[], more: Partial<CatalogListing> & { kind?: string; claimed?: boolean } = {}): CatalogListing {
-  const { kind = "functions", claimed = false, ...rest } = more;
-  return { source: source(namespace, kind), listing: { tools: tools.map((one): SourceTool => ({ tool: one, claimed })), problems: [] }, ...rest };
+function listing(namespace: string, tools: readonly Tool[], more: Partial<CatalogListing> & { kind?: string; claimed?: boolean; settings?: ToolSettings } = {}): CatalogListing {
+  const { kind = "functions", claimed = false, settings, ...rest } = more;
+  return { source: source(namespace, kind), listing: { tools: tools.map((one): SourceTool => ({ tool: one, claimed, ...(settings === undefined ? {} : { settings }) })), problems: [] }, ...rest };
 }
 
 const issue = tool("create-issue", {
@@ -70,37 +70,14 @@ describe("createCatalog", () => {
     ]);
   });
 
-  test("what the user says is sensitive is added to what the tools say, their detectors are switched, and names of no tool are told", () => {
-    const own = tool("read_mail", { sensitive: ["/output/*/from"], detect: { "/output": { card: false, email: false } } });
-    const catalog = createCatalog([listing("t", [own, tool("send")], { sensitive: { "*": ["/input/pin"], read_mail: ["/output/*/from", "/output/*/text"], sned: [] }, detect: { "*": { "/input": { phone: false } }, read_mail: { "/output": { email: true } }, nobody: {} } })]);
-    expect(catalog.tools.map(({ name, tool: { sensitive, detect } }) => [name, sensitive, detect])).toEqual([
-      ["t.read_mail", ["/output/*/from", "/input/pin", "/output/*/text"], { "/output": { email: true }, "/input": { phone: false } }],
-      ["t.send", ["/input/pin"], { "/input": { phone: false } }],
-    ]);
-    expect(catalog.problems).toEqual(['t: what is sensitive is set for "sned", which is no tool of it; did you mean "send"?', expect.stringMatching(/^t: detectors are set for "nobody", which is no tool of it/)]);
-    // It is no word of the tool's own: what was approved, granted or pinned of it stays.
-    const plain = createCatalog([listing("t", [own])]);
-    expect(catalog.resolve("t.read_mail")?.definitionDigest).toBe(plain.resolve("t.read_mail")?.definitionDigest);
-  });
-
-  test("adds the labels that the user gives to those of the tools, and says which name is no tool", () => {
-    const catalog = createCatalog([listing("t", [tool("read_mail", { labels: ["untrusted"] }), tool("send")], { labels: { "*": ["private"], send: ["external", "private"], sned: ["x"] } })]);
-    expect(catalog.tools.map(({ name, tool: { labels } }) => [name, labels])).toEqual([["t.read_mail", ["untrusted", "private"]], ["t.send", ["private", "external"]]]);
-    expect(catalog.problems).toEqual(['t: labels are set for "sned", which is no tool of it; did you mean "send"?']);
-  });
-
-  test("counts a claimed read as a write until the source is trusted or the user overrides it", () => {
-    const effects = (more: Partial<CatalogListing>) =>
-      createCatalog([listing("t", [tool("a-1", { effect: "read" }), tool("b", { effect: "destructive" })], { kind: "mcp", claimed: true, ...more })]).tools.map((one) => one.tool.effect);
-    expect(effects({})).toEqual(["write", "destructive"]);
-    expect(effects({ trusted: true })).toEqual(["read", "destructive"]);
-    expect(effects({ overrides: { "a-1": "read", b: "write" } })).toEqual(["read", "write"]);
-    expect(effects({ overrides: { a_1: "destructive" } })).toEqual(["destructive", "destructive"]);
-  });
-
-  test("says an override that names no tool", () => {
-    const catalog = createCatalog([listing("t", [tool("delete_row")], { overrides: { delete_rows: "read" } })]);
-    expect(catalog.problems).toEqual(['t: an effect is set for "delete_rows", which is no tool of it; did you mean "delete_row"?']);
+  test("counts a claimed read as a write until the user says what it does", () => {
+    const effects = (effect?: Effect, claimed = true) => {
+      const tools = ["read", "destructive"].map((own, index): SourceTool => ({ tool: tool(`t${index}`, { effect: own as Effect }), claimed, ...(effect === undefined ? {} : { settings: { effect } }) }));
+      return createCatalog([{ source: source("t", "mcp"), listing: { tools, problems: [] } }]).tools.map((one) => one.tool.effect);
+    };
+    expect(effects()).toEqual(["write", "destructive"]);
+    expect(effects("read")).toEqual(["read", "read"]);
+    expect(effects(undefined, false)).toEqual(["read", "destructive"]);
   });
 
   test("keeps what was registered when the source changes its objects later", () => {
@@ -112,21 +89,21 @@ describe("createCatalog", () => {
   });
 
   test("gives a tool a definition digest and an interface digest", () => {
-    const digests = (more: Partial<Tool>, rest: Partial<CatalogListing> = {}) => {
-      const [one] = createCatalog([listing("t", [tool("x", more)], rest)]).tools;
+    const digests = (more: Partial<Tool>, settings: ToolSettings = {}) => {
+      const [one] = createCatalog([listing("t", [tool("x", more)], { settings })]).tools;
       return [one?.definitionDigest, one?.interfaceDigest];
     };
     const [definition, face] = digests({});
     expect(digests({ description: "Other" })).toEqual([expect.not.stringMatching(definition ?? ""), face]);
     expect(digests({ input: {} })).not.toContain(face);
-    expect(digests({}, { overrides: { x: "read" } })).toEqual([definition, expect.not.stringMatching(face ?? "")]);
+    expect(digests({}, { effect: "read", labels: ["a"], sensitive: ["/input/a"], detect: { "/input": { card: false } } })).toEqual([definition, expect.not.stringMatching(face ?? "")]);
   });
 
   test("changes its own digest with names, definitions and effects only", () => {
-    const digest = (tools: Tool[], more: Partial<CatalogListing> = {}) => createCatalog([listing("t", tools, more)]).digest;
+    const digest = (tools: Tool[], settings: ToolSettings = {}) => createCatalog([listing("t", tools, { settings })]).digest;
     expect(digest([tool("a"), tool("b")])).toBe(digest([tool("b"), tool("a")]));
     expect(digest([tool("a")])).not.toBe(digest([tool("b")]));
-    expect(digest([tool("a")])).not.toBe(digest([tool("a")], { overrides: { a: "read" } }));
+    expect(digest([tool("a")])).not.toBe(digest([tool("a")], { effect: "read" }));
   });
 
   test("validates by JSON Schema first, then by the author's own schema", async () => {

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, Label, NamespaceDeclaration, SecretVault, Source, SourceListing, SourceTool, ToolSpec, UnavailableNamespace } from "@callgate/contract";
+import type { Digest, Effect, Label, NamespaceDeclaration, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -20,16 +20,6 @@ export interface CatalogListing {
   readonly listing: SourceListing;
   /** In place of the source's own namespace. */
   readonly namespace?: string;
-  /** The user's word on effects, by the tool's own name or its identifier. It beats every claim. */
-  readonly overrides?: Readonly<Record<string, Effect>>;
-  /** What the user says comes with the answers, beside what the tools say themselves; by name or identifier, `*` for all. */
-  readonly labels?: Readonly<Record<string, readonly Label[]>>;
-  /** Where the user says that arguments and answers are sensitive, as in `ToolSpec.sensitive`, beside what the tools say themselves; by name or identifier, `*` for all. */
-  readonly sensitive?: Readonly<Record<string, readonly string[]>>;
-  /** Detectors that the user switches, as in `ToolSpec.detect`; by name or identifier, `*` for all. The nearer word counts, and beats the tool's own. */
-  readonly detect?: Readonly<Record<string, NonNullable<ToolSpec["detect"]>>>;
-  /** The user trusts what this source says about its tools. */
-  readonly trusted?: boolean;
 }
 
 export interface CatalogNamespace {
@@ -124,7 +114,6 @@ function registerSource(registration: Registration): CatalogTool[] {
     const tool = registerTool(listed, registration);
     if (tool !== undefined) byMember.set(tool.member, [...(byMember.get(tool.member) ?? []), tool]);
   }
-  reportUnknownOverrides(one, [...byMember.values()].flat(), registration);
   return [...byMember.values()].flatMap((claimants) => (claimants.length === 1 ? claimants : refuseCollision(claimants, registration)));
 }
 
@@ -139,34 +128,26 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
   }
   problems.push(...parsed.warnings.map((warning) => `${where}: ${warning}`));
   const { spec } = parsed;
+  const { settings = {} } = listed;
   const member = identifierOf(spec.name, "tool");
-  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed, member, listing), labels: labelsOf(spec, member, listing), ...redactionOf(spec, member, listing), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed), labels: labelsOf(spec, settings), ...redactionOf(spec, settings), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
 }
 
 /** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */
-function effectOf({ tool, claimed }: SourceTool, member: string, { overrides = {}, trusted = false }: CatalogListing): Effect {
-  const key = [tool.name, member].find((name) => Object.hasOwn(overrides, name));
-  const override = key === undefined ? undefined : overrides[key];
-  if (override !== undefined) return override;
-  return claimed && !trusted && tool.effect === "read" ? "write" : tool.effect;
+function effectOf({ tool, claimed, settings }: SourceTool): Effect {
+  return settings?.effect ?? (claimed && tool.effect === "read" ? "write" : tool.effect);
 }
 
 /** What the tool says and what the user says: labels can be added, never taken away. */
-function labelsOf({ name, labels: own }: ToolSpec, member: string, { labels = {} }: CatalogListing): readonly Label[] {
-  const given = wordsOn(labels, name, member).flat();
-  return given.length === 0 ? own : [...new Set([...own, ...given])];
+function labelsOf({ labels: own }: ToolSpec, { labels = [] }: ToolSettings): readonly Label[] {
+  return labels.length === 0 ? own : [...new Set([...own, ...labels])];
 }
 
 /** The same of what is sensitive. A detector may be switched off: it is the user's own record. */
-function redactionOf(spec: ToolSpec, member: string, { sensitive = {}, detect = {} }: CatalogListing): Pick<ToolSpec, "sensitive" | "detect"> {
-  const pointers = [...new Set([...(spec.sensitive ?? []), ...wordsOn(sensitive, spec.name, member).flat()])];
-  const switches = Object.assign({}, spec.detect, ...wordsOn(detect, spec.name, member)) as NonNullable<ToolSpec["detect"]>;
+function redactionOf(spec: ToolSpec, { sensitive = [], detect = {} }: ToolSettings): Pick<ToolSpec, "sensitive" | "detect"> {
+  const pointers = [...new Set([...(spec.sensitive ?? []), ...sensitive])];
+  const switches = { ...spec.detect, ...detect };
   return { ...(pointers.length === 0 ? {} : { sensitive: pointers }), ...(Object.keys(switches).length === 0 ? {} : { detect: switches }) };
-}
-
-/** What is said of a tool: of all, then by its name, then by its identifier. */
-function wordsOn<Word>(said: Readonly<Record<string, Word>>, name: string, member: string): readonly Word[] {
-  return [...new Set(["*", name, member])].flatMap((key) => (Object.hasOwn(said, key) ? [said[key] as Word] : []));
 }
 
 /** Throws for a developer's own tools, notes the problem for anyone else's. */
@@ -182,16 +163,6 @@ function refuseCollision(claimants: readonly CatalogTool[], registration: Regist
   const message = `${quoted} would both be ${name}: none of them is registered. Rename one`;
   refuse(registration, new CallgateError("TOOL_DUPLICATE", message, { details: { name, names } }));
   return [];
-}
-
-function reportUnknownOverrides({ overrides = {}, labels = {}, sensitive = {}, detect = {} }: CatalogListing, tools: readonly CatalogTool[], { namespace, problems }: Registration): void {
-  const known = new Set(tools.flatMap(({ member, tool }) => [member, tool.name]));
-  const said = [["an effect is", overrides], ["labels are", labels], ["what is sensitive is", sensitive], ["detectors are", detect]] as const;
-  const set = said.flatMap(([what, words]) => Object.keys(words).flatMap((name) => (name === "*" && words !== overrides ? [] : [{ name, what }])));
-  for (const { name, what } of set.filter((one) => !known.has(one.name))) {
-    const [nearest] = nearestNames(name, known, 1);
-    problems.push(`${namespace}: ${what} set for "${name}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}`);
-  }
 }
 
 function catalogOf(registered: readonly CatalogTool[], namespaces: readonly CatalogNamespace[], problems: readonly string[]): Catalog {

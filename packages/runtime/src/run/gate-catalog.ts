@@ -81,7 +81,7 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
       // Of a source without tools, or whose tools are not known, the rules say whether any could be called.
       const reaches = (namespace: string): boolean => (isEmpty(namespace) ? views.mayReach(asker, namespace) : tools.some((tool) => tool.namespace === namespace));
       return catalog.namespaces.flatMap(({ namespace, source }) =>
-        source.passThrough === undefined || !reaches(namespace) ? [] : [{ namespace, source: source.passThrough, labels: sources.find((one) => one.source === source)?.labels?.["*"] ?? [] }]);
+        source.passThrough === undefined || !reaches(namespace) ? [] : [{ namespace, source: source.passThrough, labels: source.passThrough.labels ?? [] }]);
     },
   };
 }

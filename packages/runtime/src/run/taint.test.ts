@@ -2,6 +2,7 @@ import { localPrincipal } from "@callgate/contract";
 import type { Gate, JournalEntry, SourcePassThrough } from "@callgate/contract";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDefaultPolicy } from "../policy/default-policy.ts";
+import { shapeSource } from "../source/shape-source.ts";
 import { durableWorld } from "./fixtures/durable-world.ts";
 import type { GateInit } from "./fixtures/durable-world.ts";
 import { testSource } from "./fixtures/test-gate.ts";
@@ -126,7 +127,7 @@ describe("labels beyond one run", () => {
       getPrompt: () => Promise.resolve([]),
     };
     const letters = testSource([{ name: "post", handler: () => 1 }], "letters");
-    const gate = await open({ sources: [testSource(world().tools), { ...letters, source: { ...letters.source, passThrough }, labels: { "*": ["untrusted"], post: ["external"] } }] });
+    const gate = await open({ sources: [testSource(world().tools), { source: shapeSource({ ...letters.source, passThrough }, { labels: { "*": ["untrusted"], post: ["external"] } }) }] });
     const { signal } = new AbortController();
     const reads: Record<string, (source: SourcePassThrough | undefined) => Promise<unknown> | undefined> = {
       list: (source) => source?.listResources(signal),

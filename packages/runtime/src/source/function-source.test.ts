@@ -1,3 +1,5 @@
+import { ToolError } from "@callgate/contract";
+import { testSource } from "@callgate/testkit";
 import { describe, expect, test } from "vitest";
 import { defineTool } from "./define-tool.ts";
 import { functionSource } from "./function-source.ts";
@@ -22,5 +24,38 @@ describe("functionSource", () => {
   test("refuses tools that are not a list", () => {
     const untyped: unknown = { namespace: "crm", tools: { a: tool("a") } };
     expect(() => functionSource(untyped as Parameters<typeof functionSource>[0])).toThrow('The tools of namespace "crm" are not a list; write crm: [tool, ...]');
+  });
+});
+
+testSource("functions", () => {
+  const tools = [
+    defineTool({ name: "double", description: "Doubles", input: {}, effect: "read", handler: (args) => (args as { n: number }).n * 2 }),
+    defineTool({
+      name: "refuse",
+      description: "Refuses",
+      input: {},
+      handler: () => {
+        throw new ToolError({ code: "NO_SUCH_DOC", message: "There is none" });
+      },
+    }),
+    defineTool({
+      name: "wait",
+      description: "Waits until it is given up",
+      input: {},
+      handler: (_args, { signal }) =>
+        new Promise<never>((_resolve, reject) => {
+          const giveUp = (): void => reject(signal.reason as Error);
+          if (signal.aborted) giveUp();
+          signal.addEventListener("abort", giveUp, { once: true });
+        }),
+    }),
+  ];
+  return Promise.resolve({
+    source: functionSource({ namespace: "own", tools }),
+    tools: ["double", "refuse", "wait"],
+    answered: { name: "double", args: { n: 21 }, answer: 42 },
+    refused: { name: "refuse", args: {}, code: "NO_SUCH_DOC" },
+    unanswered: { name: "wait", args: {} },
+    dispose: () => Promise.resolve(),
   });
 });

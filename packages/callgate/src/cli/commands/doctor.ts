@@ -149,9 +149,10 @@ function sources(gate: Gate): readonly Finding[] {
   const findings = namespaces.map((view): Finding => {
     const check = `source ${view.namespace}`;
     if (view.circuit !== undefined) return { check, state: "warning", found: `failed several times in a row and is left alone, for ${view.circuit.retryAfterMs} ms more (circuitBreaker)` };
-    return view.state.kind === "ready"
-      ? { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` }
-      : { check, state: "failed", found: problemOf(view.namespace) ?? ("reason" in view.state ? view.state.reason : view.state.kind), fix: `check the entry "${view.namespace}" in the configuration, or set "disabled": true there` };
+    if (view.state.kind === "ready") return { check, state: "ok", found: `${view.kind}, ${counted(view.toolCount, "tool")}` };
+    // Degraded: its tools are there and can be called.
+    const state = view.state.kind === "degraded" ? "warning" : "failed";
+    return { check, state, found: problemOf(view.namespace) ?? ("reason" in view.state ? view.state.reason : view.state.kind), fix: `check the entry "${view.namespace}" in the configuration, or set "disabled": true there` };
   });
   const problems = gate.problems.filter((problem) => !told.has(problem.replace(/^[^:]*: /, "")) && !/^(?:The policy|Policy) /.test(problem)).map((found): Finding => ({ check: "catalog", state: "warning", found }));
   return namespaces.length + problems.length > 0 ? [...findings, ...problems] : [{ check: "sources", state: "warning", found: "none configured", fix: "callgate init writes an example; mcpServers in the configuration takes any MCP server" }];
