@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { z } from "zod";
+import { createRequire } from "node:module";
 
-const manifest = z.object({ version: z.string() });
+const manifest = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
 /** The version of this package, from its manifest. */
-export const version: string = manifest.parse(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))).version;
+export const version: string = manifest.version;

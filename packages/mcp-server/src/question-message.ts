@@ -1,5 +1,6 @@
 import type { ApprovalQuestion, ShownApproval } from "@callgate/contract";
-import { approvedVersionText, reachText, visible } from "@callgate/runtime";
+import { approvedVersionText, reachText } from "@callgate/runtime";
+import { visible } from "@callgate/runtime/text";
 
 /** A dialogue is no place for more; the whole is in `callgate approvals show`. */
 const maxShownChars = 4_000;

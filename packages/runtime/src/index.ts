@@ -6,8 +6,6 @@ export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
 export { waitedMs } from "./run/waited-time.ts";
 export { waitSubject, waitText } from "./run/waits-text.ts";
-export { replaceControls } from "./lib/replace-controls.ts";
-export { visible } from "./lib/visible.ts";
 export { diagnosticText, errorText, runReport } from "./result/report.ts";
 export { modelView } from "./result/model-view.ts";
 export { createLazyTokenCounter } from "./result/token-counter.ts";

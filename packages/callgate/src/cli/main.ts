@@ -1,7 +1,6 @@
 import { CallgateError } from "@callgate/contract";
 import { CommanderError } from "commander";
 import { buildProgram } from "./build-program.ts";
-import { createCommandContext } from "./command-context.ts";
 import { exitCodeOfFault, exitCodes } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { processTerminal } from "./terminal.ts";
@@ -20,6 +19,8 @@ export async function main(args: readonly string[]): Promise<number> {
   const ended: { code: ExitCode } = { code: exitCodes.ok };
   const json = args.includes("--json");
   const program = buildProgram(async (options, action) => {
+    // Help and mistakes need nothing of it.
+    const { createCommandContext } = await import("./command-context.ts");
     ended.code = await action(createCommandContext(options, interruption.signal));
   });
   try {

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { visible } from "@callgate/runtime";
+import { visible } from "@callgate/runtime/text";
 import picocolors from "picocolors";
 
 export type Colors = ReturnType<typeof picocolors.createColors>;
