@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SandboxDriver } from "@callgate/contract";
-import { testSandboxDriver } from "@callgate/testkit";
+import { isWholeRun, testSandboxDriver } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runPython } from "./fixtures/run-python.ts";
 import { pyodideExceptions } from "./fixtures/suite-exceptions.ts";
@@ -17,10 +17,8 @@ beforeAll(async () => {
   expect(await createPyodideLauncher({ cacheFolder }).probe()).toMatchObject({ kind: "ready" });
 }, 180_000);
 
-testSandboxDriver("createPyodideDriver", () => createPyodideDriver({ cacheFolder, maxGuests: 4 }), {
-  dialect: "python",
-  except: pyodideExceptions,
-});
+// Each of its programs starts an interpreter of its own, a third of a second of a processor.
+if (isWholeRun) testSandboxDriver("createPyodideDriver", () => createPyodideDriver({ cacheFolder, maxGuests: 4 }), { dialect: "python", except: pyodideExceptions });
 
 describe("createPyodideDriver", () => {
   let driver: SandboxDriver;

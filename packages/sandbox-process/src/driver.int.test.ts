@@ -3,7 +3,7 @@ import type { SandboxDriver } from "@callgate/contract";
 import { processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProcessDriver } from "./driver.ts";
-import { testLaunchers } from "./fixtures/launchers.ts";
+import { suiteLaunchers } from "./fixtures/launchers.ts";
 import { runSource, startSource } from "./fixtures/run-source.ts";
 import { createUnsafeLocalLauncher } from "./launcher/local/local-launcher.ts";
 
@@ -13,7 +13,7 @@ const busyMs = 4_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Processes of this machine whose command line holds a word. */
-for (const { name, create, skip } of await testLaunchers()) {
+for (const { name, create, skip } of await suiteLaunchers()) {
   describe.skipIf(skip !== undefined)(`createProcessDriver, ${name}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
     let driver: SandboxDriver;
     beforeAll(() => {

@@ -9,6 +9,7 @@ export type { MemoryBlobs } from "./memory-blobs.ts";
 export { makeOwnedFolder, unmountBelow } from "./owned-folder.ts";
 export { missingRedis, startRedis } from "./private-redis.ts";
 export type { PrivateRedis } from "./private-redis.ts";
+export { isWholeRun } from "./whole-run.ts";
 export { processesNamed } from "./processes-named.ts";
 export { readSecurityCases, securityCasesUrl } from "./security-cases.ts";
 export type { SecurityCase } from "./security-cases.ts";

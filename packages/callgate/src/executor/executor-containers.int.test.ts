@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { processesNamed } from "@callgate/testkit";
+import { isWholeRun, processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ordinaryUser } from "../../../sandbox-process/src/fixtures/run-as-user.ts";
@@ -17,10 +17,12 @@ const sh = (code: string): CodeBlock => ({ language: "sh", code });
 const nobody = 65_534;
 
 const asUser = fileURLToPath(new URL("../fixtures/execute-as-user.ts", import.meta.url));
-const isWhole = process.env["CALLGATE_CONTAINERS"] === "all";
 
-for (const kind of ["docker", "podman"] as const) {
-  const skip = whyNoEngine(kind) ?? (kind === "podman" && !isWhole ? "runs in checks/full/containers.mjs" : undefined);
+/** Containers are slow to start: each run tries that the executor works in one, and whole runs all that it promises. */
+const inWholeRuns = isWholeRun ? test : test.skip;
+
+for (const kind of isWholeRun ? (["docker", "podman"] as const) : (["docker"] as const)) {
+  const skip = whyNoEngine(kind);
   describe.skipIf(skip !== undefined)(`createCodeExecutor, in ${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, { timeout: 240_000 }, () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), "callgate-blocks-")));
     let engine: TestEngine;
@@ -52,7 +54,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(readFileSync(join(workDir, "src/prices.py"), "utf8")).toContain("prices = [1, 2, 3]");
     });
 
-    test("files of out/ come back by the block that made them, with their bytes", async () => {
+    inWholeRuns("files of out/ come back by the block that made them, with their bytes", async () => {
       const result = await executor.execute([py("open('out/a.txt', 'w').write('first')"), sh("echo second >out/b.txt")]);
       expect(result.blocks.map(({ artifacts }) => artifacts.map(({ name }) => name))).toEqual([["a.txt"], ["b.txt"]]);
       const [file] = result.artifacts;
@@ -70,7 +72,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(processesNamed(`${mark}\0`)).toEqual([]);
     });
 
-    test("a cancelled block ends with 125 and keeps its output; the executor goes on", async () => {
+    inWholeRuns("a cancelled block ends with 125 and keeps its output; the executor goes on", async () => {
       const controller = new AbortController();
       const printed = Promise.withResolvers<void>();
       const mark = `callgate-cancelled-${kind}-${process.pid}`;
@@ -82,7 +84,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect((await executor.execute([sh("echo again")])).stdout).toBe("again\n");
     });
 
-    test("how blocks end: an error, an exit code, a signal, memory, a command that is not there", async () => {
+    inWholeRuns("how blocks end: an error, an exit code, a signal, memory, a command that is not there", async () => {
       const codes = [];
       for (const block of [py("1/0"), sh("exit 7"), sh("kill -SEGV $$"), sh("no-such-command-here")]) codes.push((await executor.execute([block])).exitCode);
       expect(codes).toEqual([1, 7, 139, 127]);
@@ -100,14 +102,14 @@ for (const kind of ["docker", "podman"] as const) {
       expect(readFileSync(join(workDir, "of-session.txt"), "utf8")).toBe("8");
     });
 
-    test("a folder of the executor's own works and is gone with it, and so is every container", async () => {
+    inWholeRuns("a folder of the executor's own works and is gone with it, and so is every container", async () => {
       const own = await open();
       expect(await own.execute([{ ...sh("mkdir -p deep/er; echo x >deep/er/data.txt; ls"), filename: "a.sh" }])).toMatchObject({ exitCode: 0, stdout: "a.sh\ndeep\nout\n" });
       await own.close();
       expect(existsSync(own.workDir)).toBe(false);
     });
 
-    test("a folder that programs cannot write to is refused with what to do; one that only root can reach is none of it", async () => {
+    inWholeRuns("a folder that programs cannot write to is refused with what to do; one that only root can reach is none of it", async () => {
       const closed = join(root, "closed");
       mkdirSync(closed, { mode: 0o700 });
       await expect(open({ workDir: closed })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("chown 65534") });
@@ -119,7 +121,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(statSync(join(inner, "file")).uid).toBe(nobody);
     });
 
-    test("started by an ordinary user, programs are that user: what they make is the user's, and can be removed", async () => {
+    inWholeRuns("started by an ordinary user, programs are that user: what they make is the user's, and can be removed", async () => {
       chmodSync(dirname(engine.socketPath), 0o711);
       chmodSync(engine.socketPath, 0o666);
       const home = join(root, "home");
@@ -140,7 +142,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(existsSync(own)).toBe(false);
     });
 
-    test("packages of a project by a mount; overlapping executors stay apart", async () => {
+    inWholeRuns("packages of a project by a mount; overlapping executors stay apart", async () => {
       const packages = join(root, "site-packages");
       mkdirSync(join(packages, "shapes"), { recursive: true });
       writeFileSync(join(packages, "shapes/__init__.py"), "def area(a, b):\n    return a * b\n");

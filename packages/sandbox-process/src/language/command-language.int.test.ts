@@ -1,7 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import { afterAll, describe, expect, test } from "vitest";
 import { createProcessDriver } from "../driver.ts";
-import { testLaunchers } from "../fixtures/launchers.ts";
+import { suiteLaunchers } from "../fixtures/launchers.ts";
 import { runSource } from "../fixtures/run-source.ts";
 import { commandLanguage } from "./command-language.ts";
 
@@ -19,7 +19,7 @@ describe("commandLanguage", () => {
   });
 });
 
-for (const { name, create, skip } of await testLaunchers()) {
+for (const { name, create, skip } of await suiteLaunchers()) {
   describe.skipIf(skip !== undefined)(`languages by command, ${name}${skip === undefined ? "" : ` (skipped: ${skip})`}`, { timeout: 60_000 }, () => {
     const driver = createProcessDriver({
       launcher: create(),

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isWholeRun } from "@callgate/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createProcessDriver } from "../driver.ts";
 import { testLaunchers } from "../fixtures/launchers.ts";
@@ -179,9 +180,9 @@ describe.skipIf(bubblewrap?.skip !== undefined)(`mounts in bubblewrap${bubblewra
   });
 });
 
-for (const kind of ["docker", "podman"] as const) {
+for (const kind of isWholeRun ? (["docker", "podman"] as const) : (["docker"] as const)) {
   // Podman takes its mounts in the same request, several times as slowly.
-  const skip = kind === "podman" && process.env["CALLGATE_CONTAINERS"] !== "all" ? "runs in checks/full/containers.mjs" : whyNoEngine(kind);
+  const skip = whyNoEngine(kind);
   describe.skipIf(skip !== undefined)(`mounts in ${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
     let engine: TestEngine;
     beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { processesNamed } from "@callgate/testkit";
+import { isWholeRun, processesNamed } from "@callgate/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkWalls } from "../../doctor/check-walls.ts";
 import { createProcessDriver } from "../../driver.ts";
@@ -21,12 +21,10 @@ import { channelFolderPrefix } from "./orphans.ts";
 const bounds = { memoryMiB: 64, processes: 32, workspaceMiB: 8, workspaceFiles: 256, openFiles: 64 };
 const shell = { environment: {}, bounds, mounts: [] } as const;
 
-const isWhole = process.env["CALLGATE_CONTAINERS"] === "all";
-
 for (const kind of ["docker", "podman"] as const) {
   const skip = whyNoEngine(kind);
-  // Podman is five times as slow with each of its containers: what does not depend on the engine is tried in it by checks/full/containers.mjs.
-  const elsewhere = test.skipIf(kind === "podman" && !isWhole);
+  // Podman is five times as slow with each of its containers: what does not depend on the engine is tried in it by whole runs only.
+  const elsewhere = test.skipIf(kind === "podman" && !isWholeRun);
   describe.skipIf(skip !== undefined)(`createContainerLauncher, ${kind}${skip === undefined ? "" : ` (skipped: ${skip})`}`, () => {
     let engine: TestEngine;
     const made: Launcher[] = [];
@@ -52,14 +50,14 @@ for (const kind of ["docker", "podman"] as const) {
       await engine.close();
     }, 240_000);
 
-    test("every wall holds from inside, and nothing is left of the guests that tried", async () => {
+    elsewhere("every wall holds from inside, and nothing is left of the guests that tried", async () => {
       const launcher = await ready();
       expect((await checkWalls(launcher)).filter(({ state }) => state !== "holds")).toEqual([]);
       await launcher.close?.();
       expect(await left()).toEqual([[], [], []]);
     }, 240_000);
 
-    test.each(kind === "docker" || isWhole ? (["mount", "exec"] as const) : (["mount"] as const))("programs run, call tools and end as they should with frames by %s", async (channel) => {
+    test.each(kind === "docker" || isWholeRun ? (["mount", "exec"] as const) : (["mount"] as const))("programs run, call tools and end as they should with frames by %s", async (channel) => {
       const driver = createProcessDriver({ launcher: await ready({ channel }), warm: 0 });
       const python = await runSource(driver, "from tools import demo\nprint('hi')\nopen('out/a.txt', 'w').write('x' * 200_000)\n[demo.echo(i=i)['i'] for i in range(50)]");
       expect([python.end.kind, python.out, (python.value as number[]).length]).toEqual(["returned", "hi", 50]);
@@ -73,7 +71,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(await left()).toEqual([[], [], []]);
     }, 240_000);
 
-    test("memory is bounded for all processes together, swap too, and the end says so", async () => {
+    elsewhere("memory is bounded for all processes together, swap too, and the end says so", async () => {
       const launcher = await ready();
       const guest = launcher.launch({ ...shell, command: ["/bin/sh", "-c", "for i in 1 2 3 4; do (head -c 50m /dev/zero | tail -c 50m >/dev/null) & done; wait; for i in 1 2 3 4 5 6 7 8; do (python3 -c 'import time; x = bytearray(50 << 20); x[::4096] = b\"1\" * len(x[::4096]); time.sleep(2)') & done; wait; exit 9"] });
       const [exit, memory] = await Promise.all([guest.exited, peakMemory(guest)]);
@@ -106,7 +104,7 @@ for (const kind of ["docker", "podman"] as const) {
       expect(await left()).toEqual([[], [], []]);
     }, 240_000);
 
-    test("what a process that was killed left behind is removed at the next start, what lives is not", async () => {
+    elsewhere("what a process that was killed left behind is removed at the next start, what lives is not", async () => {
       const living = await ready();
       const mine = living.launch({ ...shell, command: ["sleep", "600"] });
       const child = fork(new URL("../../fixtures/orphan-maker.ts", import.meta.url), [kind, engine.socketPath, engine.image], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
