@@ -22,6 +22,7 @@ import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { userFolders } from "./state-folder.ts";
+import { createToolHistory } from "./history/tool-history.ts";
 import { keepWorkflowsChecked, workflowsIn } from "./folder/folder-workflows.ts";
 import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
 import { sendQuestions } from "./webhook/send-questions.ts";
@@ -98,6 +99,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   if (answers !== undefined) opened.push(answers);
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const workflows = workflowsIn(options.workflowsFolder, folder);
+  const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
     sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources],
@@ -118,6 +120,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     ...(answers === undefined ? {} : { answers }),
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,
+    listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     defaults: {

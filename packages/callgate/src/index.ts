@@ -30,6 +30,7 @@ export type {
   Interceptor,
   NewCall,
   NewCalls,
+  OlderVersion,
   OpenSessionOptions,
   OutcomeKind,
   PendingApproval,
@@ -75,8 +76,8 @@ export { openApprover } from "./approver/open-approver.ts";
 export type { OpenApproverOptions } from "./approver/open-approver.ts";
 export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/policy-cedar";
-export { defineTool, functionSource, shapeSource } from "@callgate/runtime/source";
-export type { ToolDefinition } from "@callgate/runtime/source";
+export { defineOlderVersion, defineTool, functionSource, shapeSource } from "@callgate/runtime/source";
+export type { OlderVersionDefinition, ToolDefinition } from "@callgate/runtime/source";
 export { createGateMetrics } from "@callgate/runtime/telemetry";
 export type { GateMetrics, GateMetricsOptions, MetricFamily } from "@callgate/runtime/telemetry";
 export { defineConfig } from "./config/load-config.ts";
@@ -85,6 +86,10 @@ export { extractCodeBlocks } from "@callgate/runtime/executor";
 export type { BlockResult, CodeBlock, CodeResult, ExecuteOptions, ExtractOptions, MarkdownBlock, MarkdownOptions, MarkdownResult, OutputPart } from "@callgate/runtime/executor";
 export { exportAudit } from "./audit/export-audit.ts";
 export type { AuditFormat } from "./audit/export-audit.ts";
+export { createToolHistory } from "./history/tool-history.ts";
+export type { ToolHistory, ToolHistoryOptions, ToolMoment } from "./history/tool-history.ts";
+export { toolChanges } from "./history/tool-changes.ts";
+export type { BrokenProgram, NamespaceChanges, ToolChanges, ToolChangesOptions } from "./history/tool-changes.ts";
 export { createCallgate } from "./create-callgate.ts";
 export type { CallgateOptions } from "./create-callgate.ts";
 export { createCodeExecutor } from "./executor/create-code-executor.ts";

@@ -93,6 +93,8 @@ export interface RecordedEffect {
   /** The last that is known: of the call's end, its late result, or a resolution. */
   readonly effectStatus: EffectStatus;
   readonly result?: RecordedValue;
+  /** The older interface of the tool whose form the result has. */
+  readonly asInterface?: Digest;
   readonly artifacts: readonly Artifact[];
 }
 

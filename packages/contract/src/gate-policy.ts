@@ -1,5 +1,5 @@
 import type { Lane } from "./checker.ts";
-import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, ProgramFacts, RunSurroundings } from "./policy.ts";
+import type { PolicyDecision, PolicyExplanation, PolicyFinding, PolicyMode, PolicyRuleView, PolicyTool, ProgramFacts, RunSurroundings } from "./policy.ts";
 import type { Asker, Principal } from "./principal.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { Label } from "./tool-spec.ts";
@@ -9,8 +9,8 @@ export interface GatePolicy {
   readonly version: string;
   readonly mode: PolicyMode;
   rules(): readonly PolicyRuleView[];
-  /** What is wrong with it in front of the tools there are. */
-  findings(): readonly PolicyFinding[];
+  /** What is wrong with it in front of the tools there are, or of these. */
+  findings(tools?: readonly PolicyTool[]): readonly PolicyFinding[];
   /** Why a call would be decided as it is. Undefined: no such tool, for whomever. */
   explain(tool: string, args: unknown, options?: Asker & { readonly lane?: Lane; readonly callsBefore?: number; readonly atMs?: number; readonly taint?: readonly Label[] }): PolicyExplanation | undefined;
   /** Whether a program would get what a tool answered to a call. Undefined: no such tool, for whomever. */

@@ -1,5 +1,6 @@
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { OnFailure } from "./journal.ts";
+import type { Digest } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Caller } from "./principal.ts";
 import type { NewCalls } from "./run-edit.ts";
@@ -12,6 +13,8 @@ export interface EditOptions extends Caller {
   /** Default `stop`. */
   readonly newCalls?: NewCalls;
   readonly budgetTokens?: number;
+  /** As in `RunOptions`. Default: of a run on record, what its program was checked against. */
+  readonly interfaces?: Readonly<Record<string, Digest>>;
   readonly limits?: Partial<RunLimits>;
   readonly onFailure?: OnFailure;
   readonly questions?: "keep";

@@ -108,6 +108,11 @@ export interface RunOptions extends Reader {
   readonly rehearse?: boolean;
   /** What its calls keep to, whatever the policy allows beyond. */
   readonly capabilities?: Capabilities;
+  /**
+   * Interfaces that it was checked against before, by qualified name: a tool that has another one by now and keeps that
+   * (`OlderVersion`) is called as that version. One that does not keep it is as it is now, and the check says whether that fits.
+   */
+  readonly interfaces?: Readonly<Record<string, Digest>>;
   /** The call on whose behalf it runs: what has been read there counts here, and the other way round. */
   readonly parent?: RunParent;
   /** Hears what the program prints as it comes: all that is within `consoleBytes`, whatever the budget of the result. Must not throw. */
@@ -241,8 +246,8 @@ export interface Gate {
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
   search(query: string, options?: Caller & { readonly limit?: number; readonly namespace?: string }): readonly SearchHit[];
-  /** Unknown names are left out; `nearest` helps with those. */
-  describe(names: readonly string[], options?: Caller): readonly ToolView[];
+  /** Unknown names are left out; `nearest` helps with those. With `interfaces`, as the versions that have those. */
+  describe(names: readonly string[], options?: Caller & Pick<RunOptions, "interfaces">): readonly ToolView[];
   nearest(name: string, options?: Caller): readonly string[];
   tools(options?: Caller): readonly ToolView[];
   /** Of every source, for people: also those of which the caller sees no tool. A model is shown those with tools, or `unavailable`. */

@@ -44,6 +44,7 @@ export type {
   Effect,
   JobCancelled,
   Label,
+  OlderVersion,
   ParseIssue,
   ParseResult,
   PollAnswer,

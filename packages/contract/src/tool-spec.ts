@@ -167,8 +167,31 @@ export interface JobCancelled {
   readonly notApplied: boolean;
 }
 
+/**
+ * An interface that a tool had before and still answers to: for programs and workflows that were checked against it. Inside
+ * the gate such a call is one of the tool as it is now: policy, people, limits and the tool see today's form of it.
+ *
+ * The three functions are synchronous and change nothing; what they are given is frozen, or theirs alone.
+ */
+export interface OlderVersion {
+  /** As the tool's `version` was. */
+  readonly version: string;
+  readonly input: JsonSchema;
+  readonly output?: JsonSchema;
+  /** As `ToolSpec.sensitive`, of this form. Default: all of each side of which the tool says that anything is sensitive. */
+  readonly sensitive?: readonly string[];
+  /** Arguments of then as those of now. Default: they are the same. */
+  upgrade?(args: unknown): unknown;
+  /** An answer of now as one of then. Default: it is the same. */
+  downgrade?(output: unknown): unknown;
+  /** The way back: the answer that `downgrade` made this of, for `compensate`. Without it what was done is not undone where there is a `downgrade`. */
+  restore?(output: unknown): unknown;
+}
+
 /** A tool made of functions: declaration, code, and the validators its author wrote. */
 export interface Tool extends ToolSpec, ToolHooks {
+  /** Interfaces it had before. Not part of its definition: keeping one changes nothing for anybody else. */
+  readonly older?: readonly OlderVersion[];
   /** The author's own schema's validation (Standard Schema), run after the JSON Schema; may transform the arguments. */
   readonly parseInput?: (value: unknown) => Promise<ParseResult> | ParseResult;
   readonly parseOutput?: (value: unknown) => Promise<ParseResult> | ParseResult;

@@ -3,5 +3,7 @@
 export { createCatalog } from "./catalog/catalog.ts";
 export type { Catalog, CatalogListing, CatalogNamespace, CatalogSearchOptions, Visible } from "./catalog/catalog.ts";
 export type { CatalogTool } from "./catalog/catalog-tool.ts";
+export { compareTools } from "./catalog/compare-tools.ts";
+export type { KeptTool, ToolChange } from "./catalog/compare-tools.ts";
 export { identifierOf } from "./catalog/naming.ts";
 export { nearestNames } from "./lib/nearest-names.ts";

@@ -1,5 +1,7 @@
 // Door: tools made of functions.
 
+export { defineOlderVersion } from "./source/define-older-version.ts";
+export type { OlderVersionDefinition } from "./source/define-older-version.ts";
 export { defaultTimeoutMs, defineTool, isTool } from "./source/define-tool.ts";
 export type { ToolDefinition } from "./source/define-tool.ts";
 export { functionSource } from "./source/function-source.ts";

@@ -3,6 +3,8 @@
 export { checkWorkflow } from "./workflow/check-workflow.ts";
 export { makeWorkflow } from "./workflow/make-workflow.ts";
 export type { MakeWorkflowOptions } from "./workflow/make-workflow.ts";
+export { relockWorkflow } from "./workflow/relock-workflow.ts";
+export type { Relocked } from "./workflow/relock-workflow.ts";
 export { testWorkflow } from "./workflow/test-workflow.ts";
 export { readWorkflows, writeWorkflow } from "./workflow/workflow-folder.ts";
 export type { WorkflowFolder } from "./workflow/workflow-folder.ts";

@@ -146,6 +146,13 @@ function addFindCommands(program: Command, act: Act): void {
     .description("print the declarations a program is checked against")
     .action((namespaces: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).typesCommand(namespaces, options, context)));
   program
+    .command("diff")
+    .argument("[namespace]", "only this source's tools; default: all")
+    .option("--since <time>", "compare with what the tools were then: 2026-11-30, 7d for so long ago, or a digest that diff shows (default: before the last change)")
+    .option("--runs <count>", "look through so many recorded runs (default: 200)", wholeNumber)
+    .description("what changed in the tools, as types, and which workflows, recorded programs and rules that breaks: exit code 1 when it breaks any")
+    .action((namespace: string | undefined, options: object) => act(async (context) => (await import("./commands/diff.ts")).diffCommand(namespace, options, context)));
+  program
     .command("read")
     .argument("<handle>", "result://RUN/NUMBER")
     .option("--path <path>", "JSON Pointer or dotted path into the value")

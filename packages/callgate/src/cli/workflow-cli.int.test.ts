@@ -30,6 +30,13 @@ test("a run is saved as a workflow, which is listed, run, tested and checked; no
   expect(JSON.parse(checked.stdout)).toMatchObject({ checked: 1, broken: ["keep"] });
   expect(callgate(["workflow", "run", "keep", '{"title":"third"}']).stderr).toContain("WORKFLOW_BROKEN");
   expect(readFileSync(join(folder, "notes"), "utf8")).toBe("first\nsecond\n");
+  const diff = callgate(["diff", "notes"]);
+  expect(diff).toMatchObject({ status: 1 });
+  expect(diff.stdout).toMatch(/input\.title: is not taken any more[^]*broken {2}workflow keep[^]*broken {2}the program of run/);
+
+  writeFileSync(join(folder, "tools/notes.ts"), tools.replace("title: z.string()", "title: z.string(), urgent: z.boolean().optional()"));
+  expect(callgate(["workflow", "check", "--relock"])).toMatchObject({ status: 0, stdout: expect.stringContaining("keep: 1.0.0 is 1.0.1 now") as string });
+  expect(JSON.parse(callgate(["--json", "workflow", "check"]).stdout)).toMatchObject({ findings: [] });
   callgate(["trust", "--remove"]);
   expect(callgate(["workflow", "ls"])).toMatchObject({ status: 2, stdout: "" });
 });

@@ -17,7 +17,12 @@ export function addWorkflowCommands(program: Command, act: Act): void {
     .action((run: string, options: { readonly name: string }) => act(async (context) => (await load()).saveWorkflowCommand(run, options, context)));
   workflow.command("ls", { isDefault: true }).description("list workflows").action(() => act(async (context) => (await load()).listWorkflowsCommand(context)));
   workflow.command("show").argument("<name>", "as workflow ls shows it").description("its inputs, output, what it may call, and its program").action((name: string) => act(async (context) => (await load()).showWorkflowCommand(name, context)));
-  workflow.command("check").argument("[name]", "only this one").description("hold workflows against the tools as they are now; nothing is run").action((name: string | undefined) => act(async (context) => (await load()).checkWorkflowsCommand(name, context)));
+  workflow
+    .command("check")
+    .argument("[name]", "only this one")
+    .option("--relock", "lock those that fit their tools as they are now on them, as the next version")
+    .description("hold workflows against the tools as they are now; nothing is run")
+    .action((name: string | undefined, options: { readonly relock?: boolean }) => act(async (context) => (await load())[options.relock === true ? "relockWorkflowsCommand" : "checkWorkflowsCommand"](name, context)));
   workflow.command("test").argument("[name]", "only this one").description("run their contract tests with recorded answers; nothing is called").action((name: string | undefined) => act(async (context) => (await load()).testWorkflowsCommand(name, context)));
   workflow
     .command("run")

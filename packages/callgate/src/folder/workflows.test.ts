@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Gate } from "@callgate/contract";
-import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
+import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
 import { defineTool } from "@callgate/runtime/source";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -17,8 +17,10 @@ let orders: Record<string, Order> = {};
 const mails: unknown[] = [];
 const start = (): Record<string, Order> => ({ W1: { status: "pending", customer: "ada" }, W2: { status: "shipped", customer: "bea" } });
 
-const shop = (version: "old" | "new" = "old") => [
-  version === "old"
+const shop = (version: "old" | "new" | "more" = "old") => [
+  version === "more"
+    ? defineTool({ name: "get", description: "Reads an order", effect: "read", input: z.object({ order_id: z.string(), brief: z.boolean().optional() }), output: z.object({ status: z.string(), customer: z.string(), carrier: z.string() }), handler: ({ order_id }) => ({ ...(orders[order_id] ?? { status: "none", customer: "" }), carrier: "" }) })
+    : version === "old"
     ? defineTool({ name: "get", description: "Reads an order", effect: "read", input: z.object({ order_id: z.string() }), output: z.object({ status: z.string(), customer: z.string() }), handler: ({ order_id }) => orders[order_id] ?? { status: "none", customer: "" } })
     : defineTool({ name: "get", description: "Reads an order", effect: "read", input: z.object({ order_id: z.string() }), output: z.object({ state: z.string() }), handler: ({ order_id }) => ({ state: orders[order_id]?.status ?? "none" }) }),
   defineTool({ name: "cancel", description: "Cancels an order", effect: "write", input: z.object({ order_id: z.string(), reason: z.enum(["no longer needed", "ordered by mistake"]) }), output: z.object({ status: z.string() }), handler: ({ order_id }) => { const order = orders[order_id]; if (order !== undefined) order.status = "cancelled"; return { status: "cancelled" }; } }),
@@ -35,7 +37,7 @@ describe("workflows", () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-workflows-"));
   const folder = join(root, "workflows");
   const opened: Gate[] = [];
-  async function open(version: "old" | "new" = "old", rules: readonly object[] = [{ allow: "*" }]): Promise<Gate> {
+  async function open(version: "old" | "new" | "more" = "old", rules: readonly object[] = [{ allow: "*" }]): Promise<Gate> {
     const gate = await createCallgate({ stateFolder: join(root, "state"), tools: { shop: shop(version) }, rules: rules as never, workflowsFolder: folder });
     opened.push(gate);
     await gate.ready();
@@ -161,6 +163,22 @@ describe("workflows", () => {
     expect(outcome).toMatchObject({ effectStatus: "none", error: { code: "WORKFLOW_BROKEN", message: expect.stringContaining("nothing of it ran") as string } });
     await expect.poll(() => gate.problems.some((problem) => problem.includes("cancel_order") && problem.includes("broken")), { timeout: 30_000 }).toBe(true);
     expect(orders["W1"]?.status).toBe("pending");
+  });
+
+  test("one that fits a changed tool is locked on it as its next version; one that does not is left as it was, with the reason", async () => {
+    const gate = await open("more");
+    const [workflow] = readWorkflows(folder).workflows;
+    if (workflow === undefined) throw new Error("no workflow");
+    expect(await checkWorkflow(gate, workflow)).toEqual(expect.arrayContaining([expect.objectContaining({ severity: "changed", tool: "shop.get" })]));
+    const made = await relockWorkflow(gate, workflow);
+    if (made.kind !== "relocked") throw new Error(JSON.stringify(made));
+    expect(made.workflow.manifest).toMatchObject({ version: "1.0.1", input: workflow.manifest.input, tools: { "shop.get": { args: workflow.manifest.tools["shop.get"]?.args } } });
+    const relocked = { ...workflow, ...made.workflow };
+    expect(await checkWorkflow(gate, relocked)).toEqual([]);
+    expect(await relockWorkflow(gate, relocked)).toEqual({ kind: "unchanged" });
+    const changed = await open("new");
+    expect(await relockWorkflow(changed, workflow)).toMatchObject({ kind: "refused", findings: expect.arrayContaining([expect.objectContaining({ severity: "broken", message: expect.stringMatching(/no field status/) as string })]) as unknown[] });
+    expect(await relockWorkflow(gate, { ...workflow, program: workflow.program.replace("cancelled: true", "cancelled: false") })).toMatchObject({ kind: "refused", findings: [{ message: expect.stringContaining("it returns") as string }] });
   });
 
   test("versions follow what changes for callers", async () => {

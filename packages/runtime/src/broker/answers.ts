@@ -116,7 +116,7 @@ function planOf(call: ReadyCall): Plan | undefined {
   if (call.effect === "read") {
     if (cache === undefined) return undefined;
     const { task: _task, ...who } = call.request.principal;
-    return { key: digestOf(["read", who, call.tool.name, call.tool.definitionDigest, call.argsDigest]), ttlMs: cache.ttlMs };
+    return { key: digestOf(["read", who, call.tool.name, call.tool.definitionDigest, call.argsDigest, ...(call.tool.older === undefined ? [] : [call.tool.older.digest])]), ttlMs: cache.ttlMs };
   }
   return call.keyed ? { key: `write ${call.key.value}` } : undefined;
 }

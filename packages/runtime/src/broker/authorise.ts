@@ -15,7 +15,8 @@ export function authorise(call: ReadyCall): PolicyDecision {
       help: "Use the execute lane for programs that write",
     };
   }
-  const outside = request.undo === undefined ? request.bounds?.refuse(tool.name, call.written.value) : undefined;
+  // Bounds have the form that the program was checked against. What an interceptor made of older arguments has none in it, and is outside.
+  const outside = request.undo === undefined ? request.bounds?.refuse(tool.name, (tool.older === undefined ? call.written : call.olderArgs)?.value) : undefined;
   if (outside !== undefined) return { kind: "deny", ...outside };
   try {
     const decision = seams.policy.decide(policyFacts(call));

@@ -22,6 +22,7 @@ import { recordIntent } from "./intent.ts";
 import { interceptAfter, interceptBefore, interceptorsOf } from "./intercept.ts";
 import { isEnded, isParked } from "./is-ended.ts";
 import { limit } from "./limit.ts";
+import { enterOlder, leaveOlder } from "./older-form.ts";
 import { announce, endEarly, makeReady } from "./open-call.ts";
 import type { OpenedCall } from "./open-call.ts";
 import { perform } from "./perform.ts";
@@ -135,7 +136,8 @@ interface Journey {
  * A call of an earlier stretch of its run passes them again up to where its record ends. One that may have taken place
  * goes to `recover` instead.
  *
- * Last, the policy is asked whether the program may have the result.
+ * Last, the policy is asked whether the program may have the result. A tool that is called as an older version gets and gives
+ * values of today's form in all of this.
  *
  * In a rehearsal a write passes them up to where a person would be asked: what is decided is recorded, nobody is asked,
  * nothing is counted, and a placeholder is its answer.
@@ -154,8 +156,14 @@ async function passStages(given: Journey): Promise<Ended | ParkedCall> {
   if (isEnded(call)) return inDoubt ? recoverBlind(scope, opened.known, call) : call;
   const refreshing = refreshTaint(call);
   if (refreshing !== undefined) await refreshing;
-  if (past?.held !== undefined) return await releaseHeld(call, past.held, journey.memory.approvals);
-  const end = past?.job === undefined ? await passCall(call, journey, inDoubt) : await passJob(call, journey, past.job);
+  const end = past?.held === undefined ? await passReady(call, journey, inDoubt) : await releaseHeld(call, past.held, journey.memory.approvals);
+  return isParked(end) ? end : await leaveOlder(call, end);
+}
+
+/** From its arguments to an answer that the program may have, in today's form. */
+async function passReady(call: ReadyCall, journey: Journey, inDoubt: boolean): Promise<Ended | ParkedCall> {
+  const job = call.request.past?.job;
+  const end = job === undefined ? await passCall(call, journey, inDoubt) : await passJob(call, journey, job);
   // What stands for an answer tells nothing that a policy about answers could be about.
   return isParked(end) || end.simulated !== undefined ? end : await release(call, end, journey.memory.approvals);
 }
@@ -249,12 +257,14 @@ function ready({ scope, opened }: Journey): ReadyCall | Ended | Promise<ReadyCal
   const { tool, issued } = opened;
   if (isEnded(tool)) return endEarly(scope, opened, tool);
   if (isEnded(issued)) return endEarly(scope, opened, issued);
+  const written = enterOlder(scope, tool, issued.args);
+  if (isEnded(written)) return endEarly(scope, opened, written);
   const readied = (valid: Awaited<ReturnType<typeof validateInput>>): ReadyCall | Ended => {
     if (isEnded(valid)) return endEarly(scope, opened, valid);
-    const call = makeReady(scope, opened, { tool, issued, args: valid.args });
+    const call = makeReady(scope, opened, { tool, issued, written, args: valid.args });
     return isEnded(call) ? endEarly(scope, opened, call) : call;
   };
-  const valid = validateInput(scope, tool, issued.args);
+  const valid = validateInput(scope, tool, written);
   return valid instanceof Promise ? valid.then(readied) : readied(valid);
 }
 

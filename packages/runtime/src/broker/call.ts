@@ -37,6 +37,7 @@ import type { CallBounds } from "./call-bounds.ts";
 import type { CallPast } from "./call-past.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { IdempotencyKey } from "./idempotency-key.ts";
+import type { OlderInterface } from "../catalog/older-interface.ts";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
 import type { Interceptors } from "./interceptors.ts";
 import type { PinnedPlan } from "./pinned-plan.ts";
@@ -51,6 +52,8 @@ export interface BrokerTool {
   readonly tool: Tool;
   readonly source: Source;
   readonly definitionDigest: Digest;
+  /** The older version that it is called as: what comes in and goes out has its form. All in between is of the tool as it is. */
+  readonly older?: OlderInterface;
   validateInput(value: unknown): ParseResult | Promise<ParseResult>;
   validateOutput(value: unknown): ParseResult | Promise<ParseResult>;
 }
@@ -228,6 +231,8 @@ export interface Ended {
   readonly attempts: number;
   /** Said to the caller beside the outcome. */
   readonly notice?: string;
+  /** The older interface whose form the answer has. Absent: the tool's own. */
+  readonly asInterface?: Digest;
   /** The interceptor that answered in the tool's place. */
   readonly answeredBy?: string;
   /** It was rehearsed, not made. */
@@ -266,6 +271,8 @@ export interface ReadyCall extends CallScope {
   readonly args: FrozenArguments;
   /** The same before the schema: as the program wrote them, or an interceptor. */
   readonly written: FrozenArguments;
+  /** As the program wrote them, in the form of the older version that the tool is called as. Absent once somebody changed them. */
+  readonly olderArgs?: FrozenArguments;
   readonly key: IdempotencyKey;
   /** True when the tool named its own business key: then the same key is the same write. */
   readonly keyed: boolean;

@@ -1,4 +1,4 @@
-import type { CallError, Effect, EffectStatus, JsonObject, OutcomeKind } from "@callgate/contract";
+import type { CallError, CallOutcome, Effect, EffectStatus, JsonObject, OutcomeKind } from "@callgate/contract";
 import type { Ended, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
 
@@ -40,6 +40,12 @@ export function withEffect(message: string, effect: Effect, status: EffectStatus
     case "unknown":
       return `${sentence} Whether the change took effect is not known: find out with a read before calling again.`;
   }
+}
+
+/** The same answer or error with another word on what became of the world. The value is made when it is asked for. */
+export function withStatus(outcome: CallOutcome, effectStatus: EffectStatus): CallOutcome {
+  if (outcome.kind !== "ok") return { ...outcome, effectStatus };
+  return { kind: "ok", effectStatus, artifacts: outcome.artifacts, get value() { return outcome.value; } };
 }
 
 /** A repetition that did not come to a good end does not lift the doubt about the first try. */

@@ -34,6 +34,7 @@ export async function finish(scope: CallScope, known: Known, end: Ended & { read
     attempts: end.attempts,
     cached: end.cached,
     ...by,
+    ...(end.asInterface === undefined ? {} : { asInterface: end.asInterface }),
     ...(end.release === undefined ? {} : { release: end.release }),
     ...(end.resultDecided === undefined ? {} : { resultDecided: end.resultDecided }),
     ...(end.wire === undefined || outcome.kind !== "ok" ? {} : recordedResult(scope, known, { value: "value" in end ? end.value : outcome.value, wire: end.wire })),

@@ -5,7 +5,7 @@ import { race } from "../lib/race.ts";
 import type { Inner } from "../lib/stop.ts";
 import { denied } from "./approve.ts";
 import type { Ended, FrozenArguments, ReadyCall } from "./call.ts";
-import { ended, withEffect } from "./ended.ts";
+import { ended, withEffect, withStatus } from "./ended.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 import { isEnded } from "./is-ended.ts";
 import { replaceArguments } from "./replace-arguments.ts";
@@ -140,6 +140,7 @@ async function lookAfter(call: ReadyCall, end: Ended, interceptor: Interceptor):
   if (asked.kind === "value" && isReplacement(asked.value) && end.outcome.kind === "ok") {
     const made = await validateOutput(call, { kind: "performed", value: asked.value.value, artifacts: end.outcome.artifacts, attempts: end.attempts });
     told(call, interceptor, { how: made.outcome.kind === "ok" ? "replaced" : "failed" });
+    // What became of the world is not for an interceptor to say.
     return { ...end, ...made, cached: end.cached, outcome: withStatus(made.outcome, effectStatus) };
   }
   told(call, interceptor, { how: "failed" });
@@ -150,12 +151,6 @@ async function lookAfter(call: ReadyCall, end: Ended, interceptor: Interceptor):
 
 function isReplacement(value: unknown): value is AfterAnswer {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "replace" && "value" in value;
-}
-
-/** What became of the world is not for an interceptor to say. The value is made when it is asked for. */
-function withStatus(outcome: CallOutcome, effectStatus: CallOutcome["effectStatus"]): CallOutcome {
-  if (outcome.kind !== "ok") return { ...outcome, effectStatus };
-  return { kind: "ok", effectStatus, artifacts: outcome.artifacts, get value() { return outcome.value; } };
 }
 
 /** A value of its own: what it does to it changes nothing. */

@@ -58,12 +58,14 @@ function sensitiveInput(tool: BrokerTool | Ended): readonly string[] {
 export interface Readied {
   readonly tool: BrokerTool;
   readonly issued: IssuedArguments;
+  /** As they came in; of a call as an older version, carried over. */
+  readonly written: FrozenArguments;
   /** As the schema left them. */
   readonly args: FrozenArguments;
 }
 
 /** Puts together what the later stages need, and notes the call with its key. */
-export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, args }: Readied): ReadyCall | Ended {
+export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, written, args }: Readied): ReadyCall | Ended {
   const business = businessKeyOf(scope, tool, args);
   if (typeof business === "object") return business;
   const key = keyOf(scope, issued.digest, business);
@@ -76,7 +78,8 @@ export function makeReady(scope: CallScope, opened: OpenedCall, { tool, issued, 
     argsDigest: issued.digest,
     argsSummary: recorded.summary,
     args,
-    written: issued.args,
+    written,
+    ...(tool.older === undefined ? {} : { olderArgs: issued.args }),
     key,
     keyed: business !== undefined,
   };

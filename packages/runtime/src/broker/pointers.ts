@@ -25,7 +25,9 @@ export function outputMarks(tool: BrokerTool): readonly SensitiveMark[] {
   return marks(tool, "output");
 }
 
-function pointers({ tool: { sensitive } }: BrokerTool, side: Side): readonly string[] {
+/** Of a tool that is called as an older version, values of both forms come by. */
+function pointers({ tool, older }: BrokerTool, side: Side): readonly string[] {
+  const sensitive = older === undefined ? tool.sensitive : [...(tool.sensitive ?? []), ...older.sensitive];
   if (sensitive === undefined || sensitive.length === 0) return none;
   return sensitive.flatMap((pointer) => below(pointer, side));
 }

@@ -1,4 +1,5 @@
-import type { RecordedEffect } from "@callgate/contract";
+import { decodeValue, encodeValue } from "@callgate/contract";
+import type { Digest, RecordedEffect, WireValue } from "@callgate/contract";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended } from "./ended.ts";
 import { reconcile } from "./recover.ts";
@@ -51,8 +52,8 @@ async function settleUnknown(call: ReadyCall, effect: RecordedEffect): Promise<E
   });
 }
 
-function firstOutcome(call: ReadyCall, { callId, result, artifacts }: RecordedEffect): Ended {
-  const wire = result?.clear;
+function firstOutcome(call: ReadyCall, { callId, result, artifacts, asInterface }: RecordedEffect): Ended {
+  const wire = result?.clear === undefined || asInterface === undefined ? result?.clear : restored(call, asInterface, result.clear);
   if (wire !== undefined) {
     const notice = `${call.tool.name} had already taken place as call ${callId}; its outcome was returned, nothing was done again`;
     return { kind: "ended", outcome: okOutcome(wire, artifacts, "done"), wire, cached: true, attempts: 0, notice };
@@ -65,6 +66,16 @@ function firstOutcome(call: ReadyCall, { callId, result, artifacts }: RecordedEf
     effectStatus: "done",
     details: { callId },
   });
+}
+
+/** An answer that is on record in the form of an older version, in today's; undefined where this call does not know that form, or there is no way back. */
+function restored({ tool: { older } }: ReadyCall, asInterface: Digest, wire: WireValue): WireValue | undefined {
+  if (older?.restore === undefined || older.digest !== asInterface) return undefined;
+  try {
+    return encodeValue(older.restore(decodeValue(wire)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** One key, two different writes: refused. */

@@ -1,5 +1,7 @@
 import type { Digest, Effect, Label, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
+import { interfaceDigestOf } from "./older-interface.ts";
+import type { OlderInterface } from "./older-interface.ts";
 import { signatureLine } from "./types/declare-typescript.ts";
 import { clip } from "./types/schema-doc.ts";
 import { createSchemaValidator } from "./validation/schema-validator.ts";
@@ -13,11 +15,15 @@ export interface CatalogTool {
   readonly member: string;
   /** Declaration (frozen, with the effective effect) and code. Its `name` is the source's own: what `source.call` takes. */
   readonly tool: Tool;
+  /** What programs are checked against and shown: the tool, or its interface of then where it is called as an older version. */
+  readonly declared: ToolSpec;
+  /** The older version that it is called as. */
+  readonly older?: OlderInterface;
   /** Runs it; only the broker calls that. */
   readonly source: Source;
   /** Of everything the source declared, claims included. */
   readonly definitionDigest: Digest;
-  /** Of qualified name, schemas and effective effect. */
+  /** Of qualified name, schemas and effective effect, as `declared`. */
   readonly interfaceDigest: Digest;
   /**
    * Checks arguments: the JSON Schema, then the author's own schema, which may transform. `undefined` counts as `{}`.
@@ -30,6 +36,8 @@ export interface CatalogTool {
   readonly signature: string;
   /** First sentence of the description. */
   readonly line: string;
+  /** The same tool, called as the version that has this interface. Undefined: it keeps none that has. */
+  as(interfaceDigest: Digest): CatalogTool | undefined;
 }
 
 export interface CatalogToolParts {
@@ -46,33 +54,51 @@ export interface CatalogToolParts {
   readonly secrets: readonly string[];
   readonly namespace: string;
   readonly member: string;
+  /** Made for the tool as it is registered. */
+  readonly olderOf?: (name: string, tool: ToolSpec) => readonly OlderInterface[];
 }
 
 const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
-export function createCatalogTool({ source, listed, spec, effect, labels, sensitive, detect, secrets, namespace, member }: CatalogToolParts): CatalogTool {
+export function createCatalogTool({ source, listed, spec, effect, labels, sensitive, detect, secrets, namespace, member, olderOf }: CatalogToolParts): CatalogTool {
   const tool: Tool = Object.freeze({ ...spec, effect, labels, ...(sensitive === undefined ? {} : { sensitive }), ...(detect === undefined ? {} : { detect }), ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
   const name = `${namespace}.${member}`;
   const input = createSchemaValidator(spec.input);
   const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);
-  let signature: string | undefined;
-  return {
-    name,
-    namespace,
-    member,
-    tool,
-    source,
-    definitionDigest: digestOf(spec),
-    interfaceDigest: digestOf({ name, input: spec.input, output: spec.output ?? null, effect }),
-    validateInput: (value) => validateBoth(value === undefined ? {} : value, input, tool.parseInput),
-    validateOutput: (value) => validateBoth(value, output, tool.parseOutput),
-    // Made when first read: most tools of a large catalog are never looked at.
-    get signature() {
-      signature ??= signatureLine({ member, spec: tool });
-      return signature;
-    },
-    line: firstSentence(spec.description === "" ? (spec.title ?? spec.name) : spec.description),
+  const definitionDigest = digestOf(spec);
+  const line = firstSentence(spec.description === "" ? (spec.title ?? spec.name) : spec.description);
+  const own = interfaceDigestOf(name, tool);
+  const kept = olderOf?.(name, tool) ?? [];
+  const calledAs = (older: OlderInterface | undefined): CatalogTool => {
+    let signature: string | undefined;
+    const self: CatalogTool = {
+      name,
+      namespace,
+      member,
+      tool,
+      declared: older?.spec ?? tool,
+      ...(older === undefined ? {} : { older }),
+      source,
+      definitionDigest,
+      interfaceDigest: older?.digest ?? own,
+      validateInput: (value) => validateBoth(value === undefined ? {} : value, input, tool.parseInput),
+      validateOutput: (value) => validateBoth(value, output, tool.parseOutput),
+      // Made when first read: most tools of a large catalog are never looked at.
+      get signature() {
+        signature ??= signatureLine({ member, spec: self.declared });
+        return signature;
+      },
+      line,
+      as(digest) {
+        if (digest === self.interfaceDigest) return self;
+        if (digest === own) return calledAs(undefined);
+        const found = kept.find((one) => one.digest === digest);
+        return found === undefined ? undefined : calledAs(found);
+      },
+    };
+    return self;
   };
+  return calledAs(undefined);
 }
 
 /** Either may be missing: there is nothing to check with. */

@@ -5,8 +5,9 @@ import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
 import { createCatalogTool } from "./catalog-tool.ts";
-import type { CatalogTool } from "./catalog-tool.ts";
+import type { CatalogTool, CatalogToolParts } from "./catalog-tool.ts";
 import { identifierOf } from "./naming.ts";
+import { createOlderInterface } from "./older-interface.ts";
 import { createSearchIndex } from "./search-index.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { declarePython } from "./types/declare-python.ts";
@@ -53,6 +54,11 @@ export interface Catalog {
   search(query: string, options?: CatalogSearchOptions): { readonly tool: CatalogTool; readonly score: number }[];
   /** The namespace whose tools are not known because its source cannot be reached, as far as the asker may know of it. */
   unavailable?(namespace: string): UnavailableNamespace | undefined;
+  /**
+   * The same tools, called as the versions that have these interfaces, by qualified name, where they keep them. Itself where
+   * none is called as an older one.
+   */
+  pinnedTo(interfaces: Readonly<Record<string, Digest>>): Catalog;
   /** Qualified names that a misspelt one may have meant, best first, at most three. */
   nearest(name: string, visible?: Visible): string[];
   /** TypeScript, one per namespace with a visible tool. */
@@ -130,7 +136,21 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
   const { spec } = parsed;
   const { settings = {} } = listed;
   const member = identifierOf(spec.name, "tool");
-  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed), labels: labelsOf(spec, settings), ...redactionOf(spec, settings), secrets: secretsFor(`${namespace}.${member}`), namespace, member });
+  return createCatalogTool({ source: listing.source, listed, spec, effect: effectOf(listed), labels: labelsOf(spec, settings), ...redactionOf(spec, settings), secrets: secretsFor(`${namespace}.${member}`), namespace, member, ...olderOf(listed, spec, registration) });
+}
+
+/** A version that is declared wrongly is refused as its tool would be; the tool is there without it. */
+function olderOf({ tool: { older } }: SourceTool, spec: ToolSpec, registration: Registration): Pick<CatalogToolParts, "olderOf"> {
+  const { namespace, parser } = registration;
+  const parsed = (older ?? []).flatMap((version) => {
+    const { output: _output, sensitive: _sensitive, ...rest } = spec;
+    const judged = parser.parse({ ...rest, version: version.version, input: version.input, output: version.output, sensitive: version.sensitive });
+    if (judged.kind === "ok") return [{ older: version, spec: judged.spec }];
+    const where = `${namespace}.${spec.name}`;
+    refuse(registration, new CallgateError("TOOL_INVALID", `The version ${String(version.version)} that ${where} keeps is declared wrongly: ${judged.issues.join("; ")}`, { details: { tool: where, issues: [...judged.issues] } }));
+    return [];
+  });
+  return parsed.length === 0 ? {} : { olderOf: (name, tool) => parsed.map((one) => createOlderInterface({ name, tool, ...one })) };
 }
 
 /** The user's word first; a claim of a source that is not trusted never makes a tool look safer than `write`. */
@@ -177,7 +197,7 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
     views.set(key, view);
     return view;
   };
-  return {
+  const self: Catalog = {
     digest: digestOf(tools.map(({ name, definitionDigest, interfaceDigest }) => [name, definitionDigest, interfaceDigest])),
     tools,
     namespaces,
@@ -191,10 +211,21 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
         return tool === undefined ? [] : [{ tool, score }];
       });
     },
+    pinnedTo(interfaces) {
+      const others = Object.entries(interfaces).flatMap(([name, digest]) => {
+        const tool = byName.get(name);
+        const asked = tool?.as(digest);
+        return asked === undefined || asked === tool ? [] : [[name, asked] as const];
+      });
+      if (others.length === 0) return self;
+      const pinned = new Map(others);
+      return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), namespaces, problems);
+    },
     nearest: (name, visible) => nearestQualified(name, visible === undefined ? tools : tools.filter(visible)),
     declarations: (visible) => viewOf(visible).typescript(),
     pythonStubs: (visible) => viewOf(visible).python(),
   };
+  return self;
 }
 
 /** What is made once for a set of visible tools, each part when it is first wanted. */
@@ -219,7 +250,7 @@ function once<Value>(make: () => Value): () => Value {
 
 function declareEach(tools: readonly CatalogTool[], declare: typeof declareTypeScript): NamespaceDeclaration[] {
   return [...Map.groupBy(tools, ({ namespace }) => namespace)].map(([namespace, members]) => {
-    const text = declare(namespace, members.map(({ member, tool }) => ({ member, spec: tool })));
+    const text = declare(namespace, members.map(({ member, declared }) => ({ member, spec: declared })));
     return { namespace, text, digest: digestOf(text), tools: members.map(({ member, tool }) => ({ name: member, effect: tool.effect })) };
   });
 }

@@ -118,7 +118,7 @@ export function recordedEffect({ settled, ...holder }: EffectHolder, entries: re
   if (settled !== undefined) return { ...holder, ...settled, artifacts: [] };
   let effect: RecordedEffect = { ...holder, ...settledEffect(entries), artifacts: [] };
   for (const entry of entries) {
-    if (entry.kind === "call-ended") effect = { ...effect, artifacts: entry.artifacts };
+    if (entry.kind === "call-ended") effect = { ...effect, artifacts: entry.artifacts, ...(entry.asInterface === undefined ? {} : { asInterface: entry.asInterface }) };
     const result = entry.kind === "call-ended" || entry.kind === "call-late" ? entry.result : undefined;
     if (result !== undefined) effect = { ...effect, result };
   }

@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { Clock, GateEvent, SecretVault, SourceState } from "@callgate/contract";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { KeptTool } from "../catalog/compare-tools.ts";
 import type { GateSource } from "./gate-options.ts";
 import { createListedSource } from "./listed-source.ts";
 import type { ListedSource, SourceTrouble } from "./listed-source.ts";
@@ -32,6 +33,8 @@ export interface CatalogKeeperOptions {
   readonly listTimeoutMs: number;
   readonly secretsFor?: SecretVault["namesFor"] | undefined;
   readonly emit: (event: GateEvent) => void;
+  /** Hears of every change which tools there are, by namespace, of the sources that could be listed. Must not throw. */
+  readonly listedTools?: ((namespace: string, tools: readonly KeptTool[]) => void) | undefined;
 }
 
 /** A server that announces ten changes in a row is listed once. */
@@ -44,14 +47,20 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, secretsFor, emit } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, emit, listedTools } = options;
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
   const listed = sources.map((source): ListedSource => {
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, { renewed: () => emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems }), secretsFor });
+  const snapshot = createSnapshot(listed, { renewed, secretsFor });
+
+  function renewed(): void {
+    emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems });
+    if (listedTools !== undefined) tellTools(snapshot.current, listed, listedTools);
+  }
+
   let isReady = false;
 
   const settled = new Set<ListedSource>();
@@ -97,6 +106,15 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
       pending.drop();
     },
   };
+}
+
+/** A source that could not be listed has no tools that anybody knows of, which is not the same as none. */
+function tellTools({ namespaces, tools }: Catalog, listed: readonly ListedSource[], listedTools: NonNullable<CatalogKeeperOptions["listedTools"]>): void {
+  const byNamespace = Map.groupBy(tools, ({ namespace }) => namespace);
+  for (const { namespace, source } of namespaces) {
+    if (listed.find((one) => one.source.source === source)?.isListed !== true) continue;
+    listedTools(namespace, (byNamespace.get(namespace) ?? []).map(({ name, declared: spec, definitionDigest, interfaceDigest }) => ({ name, spec, definitionDigest, interfaceDigest })));
+  }
 }
 
 interface Snapshot {

@@ -19,6 +19,8 @@ export interface CatalogView {
   declarations(language: ProgramLanguage): readonly NamespaceDeclaration[];
   /** Interface digests of the tools a program can reach. */
   interfaces(reach: Reach): Readonly<Record<string, Digest>>;
+  /** The same with tools called as the versions that have these interfaces, where they keep them. */
+  pinnedTo(interfaces: Readonly<Record<string, Digest>>): CatalogView;
 }
 
 export interface CatalogViews {
@@ -30,6 +32,9 @@ export interface CatalogViews {
 
 /** Principals whose view of one catalog is kept. */
 const maxViews = 64;
+
+/** Views of one principal kept with tools called as older versions. */
+const maxPinned = 8;
 
 /** Asking the policy about hundreds of tools for each run would cost more than the run. */
 export function createCatalogViews(policy: Policy): CatalogViews {
@@ -62,7 +67,7 @@ function withUnavailable(view: CatalogView, troubles: ReadonlyMap<string, Source
   const unavailable = [...troubles].map(([namespace, trouble]) => ({ namespace, message: messageOf(namespace, trouble, works), retryable: trouble.retryAfterMs !== undefined }));
   const modules = [...view.modules, ...unavailable.map(({ namespace }): GuestModule => ({ namespace, tools: [], open: true }))];
   const byName = new Map(unavailable.map((one) => [one.namespace, one]));
-  return { ...view, catalog: { ...view.catalog, unavailable: (namespace) => byName.get(namespace) }, unavailable, modules, modulesDigest: digestOf(modules) };
+  return { ...view, catalog: { ...view.catalog, unavailable: (namespace) => byName.get(namespace) }, unavailable, modules, modulesDigest: digestOf(modules), pinnedTo: (interfaces) => withUnavailable(view.pinnedTo(interfaces), troubles) };
 }
 
 /** Namespaces named as those that still work. */
@@ -87,7 +92,8 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
   for (const { namespace, member } of tools) members.set(namespace, [...(members.get(namespace) ?? []), member]);
   const modules = [...members].map(([namespace, names]) => ({ namespace, tools: names }));
   const declared = new Map<string, readonly NamespaceDeclaration[]>();
-  return {
+  const pinnedViews = new LRUCache<Digest, CatalogView>(atMost(maxPinned));
+  const self: CatalogView = {
     catalog,
     visible,
     tools,
@@ -104,5 +110,13 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
       const names = reached === "*" ? tools : tools.filter(({ name }) => reached.includes(name));
       return Object.fromEntries(names.map(({ name, interfaceDigest }) => [name, interfaceDigest]));
     },
+    pinnedTo(interfaces) {
+      const pinned = catalog.pinnedTo(interfaces);
+      if (pinned === catalog) return self;
+      const known = pinnedViews.get(pinned.digest) ?? createView(pinned, policy, principal);
+      pinnedViews.set(pinned.digest, known);
+      return known;
+    },
   };
+  return self;
 }

@@ -4,6 +4,7 @@ import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
 import { callOfRun } from "./call-of-run.ts";
+import { checkedInterfaces } from "./pinned-interfaces.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -24,7 +25,8 @@ const undoSeqFrom = 1_000_000_000;
  *
  * @param entries the record with its clear values
  */
-export async function compensate(scope: RunScope, entries: readonly JournalEntry[], signal: AbortSignal): Promise<Compensation> {
+export async function compensate(given: RunScope, entries: readonly JournalEntry[], signal: AbortSignal): Promise<Compensation> {
+  const scope = { ...given, view: given.view.pinnedTo(checkedInterfaces(entries)) };
   const { journal } = scope.seams;
   const calls = readRecordedCalls(entries, await journal.readSignals(scope.principal.tenant, scope.runId, { clear: true }));
   const undone: string[] = [];
@@ -117,7 +119,11 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
   const performed = call.edited ?? args;
   if (performed.clear === undefined) return { why: "its arguments are not kept any more" };
   if (before?.effectStatus === "unknown") return { why: undoingInDoubt };
-  const output = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
+  const asInterface = call.ended?.asInterface;
+  const restore = known.older?.digest === asInterface ? known.older?.restore : undefined;
+  if (asInterface !== undefined && restore === undefined) return { why: "its answer is on record in the form of an older version, and the tool knows no way back to its own (restore)" };
+  const answered = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
+  const output = restore === undefined ? answered : restore(answered);
   const { seams, runId } = scope;
   const undoSeq = undoSeqFrom + seq;
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };

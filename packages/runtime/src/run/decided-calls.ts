@@ -1,5 +1,6 @@
 import { decodeValue } from "@callgate/contract";
-import type { Journal, JournalEntry, Label, Lane, PolicyDecision, Principal, RecordedValue, RunRecord } from "@callgate/contract";
+import type { Digest, Journal, JournalEntry, Label, Lane, PolicyDecision, Principal, RecordedValue, RunRecord } from "@callgate/contract";
+import { pinnedInterfaces } from "./pinned-interfaces.ts";
 
 /** What the policy said, before any person did. Of a policy that was not enforced: what it would have said. */
 export interface RecordedDecision {
@@ -14,6 +15,8 @@ export interface DecidedCall {
   readonly callId: string;
   readonly seq: number;
   readonly tool: string;
+  /** The interface it was checked against, where it is on record. */
+  readonly pinned: Digest | undefined;
   readonly principal: Principal;
   readonly lane: Lane;
   readonly atMs: number;
@@ -43,12 +46,14 @@ interface Gathered {
 }
 
 /** The calls among the entries of a run, oldest first. What the lane refused is left out: no policy had a say in it. */
-export function decidedCalls({ runId, principal, lane }: RunRecord, entries: readonly JournalEntry[]): readonly DecidedCall[] {
+export function decidedCalls(run: RunRecord, entries: readonly JournalEntry[]): readonly DecidedCall[] {
+  const { runId, principal, lane } = run;
+  const pinned = pinnedInterfaces(run, entries);
   return gather(entries).flatMap(({ issued, answeredBefore, decided: first, held, ended }): readonly DecidedCall[] => {
     const { seq, callId, tool, atMs, args } = issued;
     const decided = first === undefined ? undefined : { decision: first.unobserved ?? (first.isPinned === true ? "allow" : first.decision), ruleId: first.ruleId };
     if (decided?.ruleId === "lane:query") return [];
-    return [{ runId, callId, seq, tool, principal, lane, atMs, taint: first?.taint ?? [], answeredBefore, decided, args: clearOf(args), result: resultOf(ended, held) }];
+    return [{ runId, callId, seq, tool, pinned: pinned[tool], principal, lane, atMs, taint: first?.taint ?? [], answeredBefore, decided, args: clearOf(args), result: resultOf(ended, held) }];
   });
 }
 

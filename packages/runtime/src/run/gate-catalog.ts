@@ -49,7 +49,7 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
       return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
     },
     describe(names, options = {}) {
-      const { catalog, visible } = viewFor(options.principal);
+      const { catalog, visible } = viewFor(options.principal).pinnedTo(options.interfaces ?? {});
       return names.flatMap((name) => {
         const tool = catalog.resolve(name);
         return tool === undefined || !visible(tool) ? [] : [viewOf(tool)];
@@ -86,6 +86,6 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
   };
 }
 
-function viewOf({ name, namespace, tool, line, signature, definitionDigest, interfaceDigest }: CatalogTool): ToolView {
-  return { name, namespace, spec: tool, line, signature, definitionDigest, interfaceDigest };
+function viewOf({ name, namespace, declared, line, signature, definitionDigest, interfaceDigest }: CatalogTool): ToolView {
+  return { name, namespace, spec: declared, line, signature, definitionDigest, interfaceDigest };
 }

@@ -3,6 +3,7 @@ import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journ
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
+import type { KeptTool } from "../catalog/compare-tools.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { LazyTokenCounter } from "../result/token-counter.ts";
 
@@ -72,6 +73,11 @@ export interface GateOptions {
   readonly warm?: boolean;
   /** Shared by the gates of one process, for its table takes a moment and some memory. Default: one of its own. */
   readonly tokenCounter?: LazyTokenCounter;
+  /**
+   * Hears which tools each source has, whenever that changes and it could be listed: for whoever keeps what they were
+   * (`callgate diff`). Must not throw.
+   */
+  readonly listedTools?: (namespace: string, tools: readonly KeptTool[]) => void;
   /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
   readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */

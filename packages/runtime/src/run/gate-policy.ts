@@ -41,7 +41,7 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
     version,
     mode: inspection.mode,
     rules: () => inspection.rules(),
-    findings,
+    findings: (tools) => (tools === undefined ? findings() : inspection.findings(tools)),
     explain,
     explainResult(tool, { args, result }, options = {}) {
       const facts = factsOf(tool, args, options);

@@ -6,6 +6,7 @@ import { diffRuns } from "./diff-runs.ts";
 import { createRunFinder } from "./run-finder.ts";
 import { makeRecording } from "./make-recording.ts";
 import { readRecording } from "./read-recording.ts";
+import { pinnedInterfaces } from "./pinned-interfaces.ts";
 import { refuseWaysAround } from "./rehearse.ts";
 import { createRerun } from "./rerun.ts";
 import type { Rerun } from "./rerun.ts";
@@ -31,7 +32,7 @@ export interface GateTimeTravelOptions {
 interface Edited extends RerunSource {
   readonly runId: string;
   readonly program: string | undefined;
-  readonly run: Pick<RunOptions, "language" | "lane" | "seed" | "limits" | "taskId">;
+  readonly run: Pick<RunOptions, "language" | "lane" | "seed" | "limits" | "taskId" | "interfaces">;
 }
 
 /** Runs as fixtures: taken apart, changed, compared, carried elsewhere. */
@@ -41,7 +42,7 @@ export function createGateTimeTravel({ seams, runner, drivers, principal, viewFo
   async function editedRun(runId: string, asker: Principal): Promise<Edited> {
     const run = await must(runId, asker);
     const { language, lane, seed, limits, taskId, programText } = run;
-    return { ...(await readRerunSource(seams.journal, run)), runId, program: programText, run: { language: language ?? "typescript", lane, seed, limits, ...(taskId === undefined ? {} : { taskId }) } };
+    return { ...(await readRerunSource(seams.journal, run)), runId, program: programText, run: { language: language ?? "typescript", lane, seed, limits, interfaces: pinnedInterfaces(run, await seams.journal.readEntries(run.principal.tenant, runId)), ...(taskId === undefined ? {} : { taskId }) } };
   }
 
   function editedRecording(recording: Recording): Edited {

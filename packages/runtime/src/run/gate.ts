@@ -64,7 +64,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = await openingParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event) });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
@@ -294,13 +294,16 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
   return {
     forRun(program: string, run: RunOptions, signal: AbortSignal): RunRequest {
       if (typeof program !== "string") throw new CallgateError("USAGE", `A program is a text, not ${program === null ? "null" : typeof program}`);
+      // A plan knows of no older versions: applied, it would call others.
+      if (run.rehearse === true && run.interfaces !== undefined) throw new CallgateError("USAGE", "A rehearsal calls tools as they are now: give it no interfaces");
       const principal = run.principal ?? defaultPrincipal;
       const bounded = limits.forRun(run.limits);
       return {
         program,
         principal,
         signal,
-        view: catalog.viewFor(principal),
+        view: catalog.viewFor(principal).pinnedTo(run.interfaces ?? {}),
+        interfaces: run.interfaces ?? {},
         language: run.language ?? "typescript",
         lane: run.lane ?? "execute",
         limits: bounded.limits,

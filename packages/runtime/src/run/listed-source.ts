@@ -10,6 +10,8 @@ export interface ListedSource {
   readonly source: GateSource;
   /** Empty until the first listing. */
   readonly listing: SourceListing;
+  /** Whether there was one. */
+  readonly isListed: boolean;
   /** Why it could not be listed, the last time. */
   readonly failure: string | undefined;
   readonly state: SourceState;
@@ -61,6 +63,9 @@ export function createListedSource(source: GateSource, { clock, timeoutMs, signa
     source,
     get listing() {
       return listing ?? { tools: [], problems: [] };
+    },
+    get isListed() {
+      return listing !== undefined;
     },
     get failure() {
       return failure;

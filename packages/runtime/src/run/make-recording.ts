@@ -7,6 +7,7 @@ import type { BookedAnswer } from "./answer-book.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { createRecordingPlaceholders } from "./recording-placeholders.ts";
 import type { RecordingPlaceholders } from "./recording-placeholders.ts";
+import { checkedInterfaces } from "./pinned-interfaces.ts";
 import { reExecute, replayDriver } from "./re-execute.ts";
 import type { ReExecuted } from "./re-execute.ts";
 import { recordedJob } from "./recorded-job.ts";
@@ -32,8 +33,9 @@ interface Taken {
  *
  * Errors: `CallgateError` REPLAY_UNAVAILABLE, RECORDING_INVALID.
  */
-export async function makeRecording(seams: RunSeams, { run, view, drivers, signal }: SteppingOptions): Promise<Recording> {
-  const point = readResumePoint(run, await seams.journal.readEntries(run.principal.tenant, run.runId, { clear: true }), []);
+export async function makeRecording(seams: RunSeams, { run, view: given, drivers, signal }: SteppingOptions): Promise<Recording> {
+  const entries = await seams.journal.readEntries(run.principal.tenant, run.runId, { clear: true });
+  const [point, view] = [readResumePoint(run, entries, []), given.pinnedTo(checkedInterfaces(entries))];
   const refuse = (why: string): CallgateError => new CallgateError("RECORDING_INVALID", `No recording can be made of run ${run.runId}: ${why}`, { details: { runId: run.runId } });
   if (!endedByItself(point.recorded)) throw refuse(`it did not come to an end of its own (${run.status})`);
   const { programText } = run;
@@ -149,7 +151,7 @@ function toolsOf({ recorded, calls }: ResumePoint, { catalog }: CatalogView, ref
   const called = [...calls.values()].flatMap(({ issued }) => (issued === undefined ? [] : [issued.tool]));
   const names = [...new Set([...Object.keys(recorded.checked.interfaces ?? {}), ...called])].sort();
   return names.flatMap((name) => {
-    const tool = catalog.resolve(name)?.tool;
+    const tool = catalog.resolve(name)?.declared;
     if (tool === undefined && called.includes(name)) throw refuse(`its tool ${name} is not here, so its types are not known`);
     if (tool === undefined) return [];
     const { description, effect, input, output } = tool;

@@ -5,7 +5,8 @@ import { listIssues } from "../broker/validate-input.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
-import { issuedCallOf } from "./shown-approval.ts";
+import { pinnedInterfaces } from "./pinned-interfaces.ts";
+import { enteredArgs, issuedCallOf } from "./shown-approval.ts";
 
 export interface ReadEditSeams {
   readonly policy: Policy;
@@ -26,10 +27,10 @@ export async function readEdit({ policy, redactor, now, viewFor }: ReadEditSeams
   if (question.isReview === true) return { kind: "invalid", why: "A program under review is approved or denied as it is" };
   if (question.isResult === true) return { kind: "invalid", why: "The call has taken place: its result is handed on as it is, or withheld" };
   const { principal, tool: name } = question;
-  const tool = viewFor(principal).catalog.resolve(name);
+  const tool = viewFor(principal).pinnedTo(pinnedInterfaces(run, found.entries)).catalog.resolve(name);
   if (tool === undefined) return { kind: "invalid", why: `${name} is not here, so its arguments cannot be checked` };
   const issued = issuedCallOf(found);
-  const original = issued?.args.clear === undefined ? undefined : decodeValue(issued.args.clear);
+  const original = issued?.args.clear === undefined ? undefined : enteredArgs(tool, decodeValue(issued.args.clear));
   const facts = { principal, lane: run.lane, runId: run.runId, callsBefore: issued?.seq ?? 0, taint: (question.taint ?? []).map(({ label }) => label), atMs: now() };
   return await judgeEdit({ policy, redactor }, { tool, given: args, original, facts });
 }

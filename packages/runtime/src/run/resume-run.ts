@@ -8,6 +8,7 @@ import { compensate } from "./compensate.ts";
 import { withCompensation } from "./end-runs.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
 import { openEnds } from "./open-ends.ts";
+import { pinnedInterfaces } from "./pinned-interfaces.ts";
 import { recordedPlan } from "./recorded-plan.ts";
 import { recordedResult } from "./recorded-result.ts";
 import { refusalsOf } from "./recorded-calls.ts";
@@ -106,8 +107,8 @@ export function createResumer(options: ResumerOptions): Resumer {
   async function look(claimed: OpenClaim, { scope: opened, request: asked, acceptChanges }: { readonly scope: RunScope; readonly request: RunRequest; readonly acceptChanges: boolean }): Promise<() => Promise<RunResult>> {
     const { run } = claimed;
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
-    const scope = { ...opened, plan: recordedPlan(entries) };
-    const request = { ...asked, waitedMs: waitedMs({ startedAtMs: run.startedAtMs, endedAtMs: undefined }, [...entries, resumedNow(claimed, clock.now())]) };
+    const scope = { ...opened, view: opened.view.pinnedTo(pinnedInterfaces(run, entries)), plan: recordedPlan(entries) };
+    const request = { ...asked, view: scope.view, waitedMs: waitedMs({ startedAtMs: run.startedAtMs, endedAtMs: undefined }, [...entries, resumedNow(claimed, clock.now())]) };
     const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);
     const told = (next: () => Promise<RunResult>) => () => {

@@ -1,4 +1,4 @@
-import type { Capabilities, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock, TaintScope } from "@callgate/contract";
+import type { Capabilities, Digest, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock, TaintScope } from "@callgate/contract";
 import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { Rerun } from "./rerun.ts";
@@ -12,6 +12,8 @@ export interface RunRequest {
   readonly lane: Lane;
   readonly limits: RunLimits;
   readonly budgetTokens: number;
+  /** Interfaces that it is pinned to before its check. */
+  readonly interfaces: Readonly<Record<string, Digest>>;
   readonly taskId: string | undefined;
   readonly conversation: string | undefined;
   /** 32 hex digits. */

@@ -205,7 +205,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     seed: request.seed,
     limits: request.limits,
     driver,
-    interfaces: {},
+    interfaces: request.interfaces,
     policyVersion: seams.policy.version,
     ...(request.taskId === undefined ? {} : { taskId: request.taskId }),
     ...(request.conversation === undefined ? {} : { conversation: request.conversation }),
@@ -297,5 +297,6 @@ export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }
     suspendAfterMs: Number.POSITIVE_INFINITY,
     capabilities: run.capabilities,
     parent: run.parent,
+    interfaces: run.interfaces,
   };
 }

@@ -7,6 +7,7 @@ import { approvedVersion } from "./approved-version.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { originsOf } from "./lineage.ts";
+import { pinnedInterfaces } from "./pinned-interfaces.ts";
 
 export interface ShownApprovalSeams {
   readonly journal: Pick<Journal, "readRun">;
@@ -44,7 +45,7 @@ export async function shownApproval(seams: ShownApprovalSeams, found: FoundQuest
     const previous = await approvedVersion(seams, question, program);
     return { ...head, isIntact, ...(program === undefined ? {} : { program: redactor.output(program) }), ...(previous === undefined ? {} : { previous }) };
   }
-  const tool = viewFor(question.principal).catalog.resolve(question.tool);
+  const tool = viewFor(question.principal).pinnedTo(pinnedInterfaces(run, found.entries)).catalog.resolve(question.tool);
   const clear = issuedCallOf(found)?.args.clear;
   const described = tool === undefined ? {} : { description: tool.tool.description };
   if (question.isResult === true) return { ...head, ...(await shownResult(seams, found, tool)), ...described };
@@ -53,13 +54,25 @@ export async function shownApproval(seams: ShownApprovalSeams, found: FoundQuest
   if (transformed?.kind === "call-intercepted") return { ...head, isIntact: transformed.args?.digest === question.argsDigest, ...described };
   if (clear === undefined) return { ...head, isIntact: true, ...described };
   const issued = decodeValue(clear);
-  const parsed = await tool?.validateInput(issued);
-  const value = parsed?.kind === "ok" ? parsed.value : issued;
+  const value = tool === undefined ? issued : await performedArgs(tool, issued);
   // Only its tool knows what of them is sensitive.
   if (tool === undefined) return { ...head, isIntact: digestOfWire(clear) === question.argsDigest };
   const marks = inputMarks(tool);
   const origins = originsOf(run, found.entries, question.callId);
   return { ...head, isIntact: digestOfWire(clear) === question.argsDigest, args: redactor.whole(value, marks), ...(origins === undefined ? {} : { origins }), ...described };
+}
+
+/** Arguments as they are performed: carried over from an older version, and as the schema leaves them. As they are where they do not fit. */
+async function performedArgs(tool: CatalogTool, issued: unknown): Promise<unknown> {
+  const entered = enteredArgs(tool, issued);
+  const parsed = await tool.validateInput(entered);
+  return parsed.kind === "ok" ? parsed.value : entered;
+}
+
+/** The same before the schema. */
+export function enteredArgs({ older }: CatalogTool, issued: unknown): unknown {
+  const entered = older?.enter(issued);
+  return entered?.kind === "ok" ? entered.value : issued;
 }
 
 /** The call and what it gave, from the record. */
@@ -71,6 +84,5 @@ async function shownResult({ redactor }: ShownApprovalSeams, found: FoundQuestio
   if (args === undefined || result === undefined) return { isIntact: true };
   const isIntact = digestOf([digestOfWire(args), digestOfWire(result)]) === found.question.argsDigest;
   if (tool === undefined) return { isIntact };
-  const parsed = await tool.validateInput(decodeValue(args));
-  return { isIntact, args: redactor.whole(parsed.kind === "ok" ? parsed.value : decodeValue(args), inputMarks(tool)), result: redactor.whole(decodeValue(result), outputMarks(tool)) };
+  return { isIntact, args: redactor.whole(await performedArgs(tool, decodeValue(args)), inputMarks(tool)), result: redactor.whole(decodeValue(result), outputMarks(tool)) };
 }

@@ -4,6 +4,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { decidedCalls } from "./decided-calls.ts";
 import type { DecidedCall, RecordedDecision } from "./decided-calls.ts";
 import { reachedEffects } from "./program-reach.ts";
+import { enteredArgs } from "./shown-approval.ts";
 
 export interface SimulationOptions {
   readonly policy: Policy;
@@ -58,10 +59,11 @@ async function callAgain(options: SimulationOptions, call: DecidedCall): Promise
  * it those of tools that had answered by then. Undefined: the tool is gone, the arguments are erased or do not fit it any more.
  */
 export async function factsAgain({ catalog, clock }: Pick<SimulationOptions, "catalog" | "clock">, call: DecidedCall): Promise<PolicyFacts | undefined> {
-  const { tool, principal, lane, runId, seq, atMs, args, taint, answeredBefore } = call;
-  const known = catalog.resolve(tool);
+  const { tool, pinned, principal, lane, runId, seq, atMs, args, taint, answeredBefore } = call;
+  const current = catalog.resolve(tool);
+  const known = (pinned === undefined ? undefined : current?.as(pinned)) ?? current;
   if (known === undefined || args === undefined) return undefined;
-  const parsed = await judge(() => known.validateInput(args.value), { clock, timeoutMs: known.tool.timeoutMs, byAuthor: known.tool.parseInput !== undefined });
+  const parsed = await judge(() => known.validateInput(enteredArgs(known, args.value)), { clock, timeoutMs: known.tool.timeoutMs, byAuthor: known.tool.parseInput !== undefined });
   if (parsed.kind !== "value" || parsed.value.kind !== "ok") return undefined;
   const brought = answeredBefore.flatMap((name) => catalog.resolve(name)?.tool.labels ?? []);
   return { principal, tool, namespace: known.namespace, spec: known.tool, args: parsed.value.value, lane, runId, callsBefore: seq, taint: [...new Set([...taint, ...brought])], atMs };

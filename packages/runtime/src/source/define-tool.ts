@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { BackgroundJob, Tool, ToolContext, ToolHooks, ToolSpec } from "@callgate/contract";
+import type { BackgroundJob, OlderVersion, Tool, ToolContext, ToolHooks, ToolSpec } from "@callgate/contract";
 import { normalizeSchema } from "./schema-input.ts";
 import type { Parsed, SchemaInput, Unparsed } from "./schema-input.ts";
 
@@ -16,6 +16,8 @@ export interface ToolDefinition<Input extends SchemaInput, Output extends Schema
   readonly name?: string;
   readonly input: Input;
   readonly output?: Output;
+  /** Interfaces it had before and still answers to; `defineOlderVersion` makes one of schemas. */
+  readonly older?: readonly OlderVersion[];
   /** A `BackgroundJob` says that the work goes on without the handler. */
   handler(args: Parsed<Input>, context: ToolContext): Promise<Returned<Output> | BackgroundJob> | Returned<Output> | BackgroundJob;
   precheck?(args: Parsed<Input>, context: ToolContext): Promise<void> | void;
@@ -75,6 +77,7 @@ export function defineTool<const Input extends SchemaInput, const Output extends
     errors: definition.errors ?? [],
     ...(input.parse === undefined ? {} : { parseInput: input.parse }),
     ...(output?.parse === undefined ? {} : { parseOutput: output.parse }),
+    ...(definition.older === undefined ? {} : { older: definition.older }),
   };
   Object.defineProperty(tool, BRAND, { value: true });
   return Object.freeze(tool);

@@ -1,4 +1,4 @@
-import type { Gate, Principal, RecordingAnswer, ToolView, Workflow, WorkflowFinding } from "@callgate/contract";
+import type { Digest, Gate, Principal, RecordingAnswer, ToolView, Workflow, WorkflowFinding, WorkflowManifest, WorkflowTool } from "@callgate/contract";
 import { createSchemaValidator } from "../catalog/validation/schema-validator.ts";
 import { composeProgram } from "./compose-program.ts";
 import { strongest } from "./make-workflow.ts";
@@ -15,30 +15,44 @@ export interface CheckWorkflowOptions {
 export async function checkWorkflow(gate: Gate, workflow: Workflow, options: CheckWorkflowOptions = {}): Promise<readonly WorkflowFinding[]> {
   const { manifest } = workflow;
   const asker = options.principal === undefined ? {} : { principal: options.principal };
-  const views = new Map(gate.describe(Object.keys(manifest.tools), asker).map((view) => [view.name, view]));
-  const locked = Object.entries(manifest.tools).flatMap(([name, tool]): readonly WorkflowFinding[] => {
-    const view = views.get(name);
-    if (view === undefined) return [{ workflow: manifest.name, severity: "broken", tool: name, message: `${name} is gone, or may not be called any more` }];
-    if (strongest([tool.effect, view.spec.effect]) !== tool.effect) return [{ workflow: manifest.name, severity: "broken", tool: name, message: `${name} is ${view.spec.effect} now; the workflow was saved when it was ${tool.effect}` }];
-    if (view.interfaceDigest !== tool.interfaceDigest) return [{ workflow: manifest.name, severity: "changed", tool: name, message: `${name} has another interface than when the workflow was saved: ${view.signature}` }];
-    if (view.definitionDigest !== tool.definitionDigest) return [{ workflow: manifest.name, severity: "changed", tool: name, message: `${name} is declared differently than when the workflow was saved; its interface is the same` }];
-    return [];
-  });
-  if (locked.every(({ severity }) => severity === "changed") && !locked.some(({ message }) => message.includes("another interface"))) return locked;
-  if (locked.some(({ severity }) => severity === "broken")) return locked;
+  const names = Object.keys(manifest.tools);
+  const now = viewsOf(gate.describe(names, asker));
+  const views = viewsOf(gate.describe(names, { ...asker, interfaces: lockOf(manifest) }));
+  const locked = Object.entries(manifest.tools).flatMap(([name, tool]): readonly WorkflowFinding[] => findingOn(name, tool, { view: views.get(name), now: now.get(name) }).map((found) => ({ workflow: manifest.name, tool: name, ...found })));
+  const fits = [...views.values()].every(({ name, interfaceDigest }) => manifest.tools[name]?.interfaceDigest === interfaceDigest);
+  if (fits || locked.some(({ severity }) => severity === "broken")) return locked;
   return [...locked, ...(await typeBreaks(gate, workflow, options)), ...recordedBreaks(workflow, views)];
+}
+
+export function viewsOf(views: readonly ToolView[]): ReadonlyMap<string, ToolView> {
+  return new Map(views.map((view) => [view.name, view]));
+}
+
+/** The interfaces that a workflow was saved with: what its calls are pinned to, where the tools keep them. */
+export function lockOf({ tools }: Pick<WorkflowManifest, "tools">): Readonly<Record<string, Digest>> {
+  return Object.fromEntries(Object.entries(tools).map(([name, { interfaceDigest }]) => [name, interfaceDigest]));
+}
+
+/** @param view the tool as the workflow calls it; `now`: as others do */
+function findingOn(name: string, tool: WorkflowTool, { view, now }: { readonly view: ToolView | undefined; readonly now: ToolView | undefined }): readonly Pick<WorkflowFinding, "severity" | "message">[] {
+  if (view === undefined || now === undefined) return [{ severity: "broken", message: `${name} is gone, or may not be called any more` }];
+  if (strongest([tool.effect, view.spec.effect]) !== tool.effect) return [{ severity: "broken", message: `${name} is ${view.spec.effect} now; the workflow was saved when it was ${tool.effect}` }];
+  if (view.interfaceDigest !== tool.interfaceDigest) return [{ severity: "changed", message: `${name} has another interface than when the workflow was saved: ${view.signature}` }];
+  if (now.interfaceDigest !== tool.interfaceDigest) return [{ severity: "changed", message: `${name} has another interface by now (version ${now.spec.version}) and keeps the one of version ${view.spec.version}, as which the workflow calls it: ${now.signature}` }];
+  if (view.definitionDigest !== tool.definitionDigest) return [{ severity: "changed", message: `${name} is declared differently than when the workflow was saved; its interface is the same` }];
+  return [];
 }
 
 /** Whether every tool is as it was; cheap, for each call of a workflow. */
 export function isLocked(gate: Gate, { manifest }: Workflow, principal: Principal): boolean {
-  const views = gate.describe(Object.keys(manifest.tools), { principal });
+  const views = gate.describe(Object.keys(manifest.tools), { principal, interfaces: lockOf(manifest) });
   return views.length === Object.keys(manifest.tools).length && views.every(({ name, interfaceDigest }) => manifest.tools[name]?.interfaceDigest === interfaceDigest);
 }
 
-/** What the check says of the program with the tools of now, with the place in the workflow's own text. */
-async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflow, { principal, signal }: CheckWorkflowOptions): Promise<readonly WorkflowFinding[]> {
+/** What the check says of the program with the tools as they are called, with the place in the workflow's own text. */
+export async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflow, { principal, signal }: CheckWorkflowOptions): Promise<readonly WorkflowFinding[]> {
   const inputs = recordings[0]?.inputs ?? {};
-  const checked = await gate.check(composeProgram(manifest, program, inputs), { language: manifest.language, ...(principal === undefined ? {} : { principal }), ...(signal === undefined ? {} : { signal }) });
+  const checked = await gate.check(composeProgram(manifest, program, inputs), { language: manifest.language, interfaces: lockOf(manifest), ...(principal === undefined ? {} : { principal }), ...(signal === undefined ? {} : { signal }) });
   return checked.diagnostics.filter(({ severity }) => severity === "error").map(({ line, message, excerpt, declaration }) => ({
     workflow: manifest.name,
     severity: "broken",
@@ -46,8 +60,8 @@ async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflo
   }));
 }
 
-/** What was given and got when it was recorded, held against the schemas of now. */
-function recordedBreaks({ manifest, recordings }: Workflow, views: ReadonlyMap<string, ToolView>): readonly WorkflowFinding[] {
+/** What was given and got when it was recorded, held against the schemas of the tools as they are called. */
+export function recordedBreaks({ manifest, recordings }: Workflow, views: ReadonlyMap<string, ToolView>): readonly WorkflowFinding[] {
   const found = recordings.flatMap(({ recording }) => recording.answers.flatMap((answer) => (answer.kind === "tool" ? breaksOf(answer, views.get(answer.tool)) : [])));
   return [...new Map(found.map((one) => [one.message, { workflow: manifest.name, ...one }])).values()];
 }

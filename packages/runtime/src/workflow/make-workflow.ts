@@ -90,7 +90,7 @@ function toolsOf(gate: Gate, entries: readonly JournalEntry[], { answers, consta
   const checked = entries.find((entry) => entry.kind === "checked");
   const reached = checked?.reach === undefined || checked.reach.tools === "*" ? [] : checked.reach.tools;
   const names = [...new Set([...reached, ...answers.map(({ tool }) => tool)])].sort();
-  const views = gate.describe(names, asker);
+  const views = gate.describe(names, { ...asker, interfaces: { ...checked?.interfaces } });
   return Object.fromEntries(views.map(({ name, spec, interfaceDigest, definitionDigest }) => {
     const seen = answers.filter(({ tool }) => tool === name).map(argsOf);
     return [name, { effect: spec.effect, interfaceDigest, definitionDigest, args: seen.length === 0 ? spec.input : schemaOfValues(seen, { constants }) }];

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Gate, Principal, Workflow, WorkflowRecording, WorkflowTest } from "@callgate/contract";
 import { modelView } from "../result/model-view.ts";
+import { lockOf } from "./check-workflow.ts";
 import { composeProgram } from "./compose-program.ts";
 
 /** More than any recording holds. */
 const budgetTokens = 10_000_000;
 
 /**
- * Runs the contract tests of a workflow: its program as it is now, checked against the tools of now, with the answers and
+ * Runs the contract tests of a workflow: its program as it is now, checked against its tools as it calls them, with the answers and
  * inputs of each recording. Nothing is called.
  */
 export async function testWorkflow(gate: Gate, workflow: Workflow, options: { readonly principal?: Principal; readonly signal?: AbortSignal } = {}): Promise<readonly WorkflowTest[]> {
@@ -18,7 +19,7 @@ export async function testWorkflow(gate: Gate, workflow: Workflow, options: { re
 
 async function testOne(gate: Gate, { manifest, program }: Workflow, { recorded, options }: { readonly recorded: WorkflowRecording; readonly options: Parameters<typeof testWorkflow>[2] }): Promise<WorkflowTest> {
   const { inputs, recording } = recorded;
-  const { result, newCall, unused } = await gate.runs.edit(recording, { ...options, budgetTokens, program: composeProgram(manifest, program, inputs) });
+  const { result, newCall, unused } = await gate.runs.edit(recording, { ...options, budgetTokens, interfaces: lockOf(manifest), program: composeProgram(manifest, program, inputs) });
   const value = result.value?.kind === "whole" ? modelView(result.value.value) : result.value?.outline;
   const failures = [
     ...result.diagnostics.filter(({ severity }) => severity === "error").map(({ line, message }) => `line ${line}: ${message}`),

@@ -1,7 +1,7 @@
 import { BackgroundJob, CallgateError, ToolError } from "@callgate/contract";
 import type { Gate, JsonObject, JsonValue, PollAnswer, ReconcileAnswer, RunResult, Source, SourceListing, SourceProblem, Tool, ToolContext, Workflow, WorkflowFinding } from "@callgate/contract";
 import { isPlainObject } from "../lib/is-plain-object.ts";
-import { checkWorkflow, isLocked } from "./check-workflow.ts";
+import { checkWorkflow, isLocked, lockOf } from "./check-workflow.ts";
 import { composeProgram } from "./compose-program.ts";
 import type { WorkflowFolder } from "./workflow-folder.ts";
 
@@ -102,6 +102,7 @@ async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: 
     principal,
     signal,
     language: manifest.language,
+    interfaces: lockOf(manifest),
     lane: manifest.effect === "read" ? "query" : "execute",
     // Carried out again under the same key, its writes keep theirs.
     taskId: idempotencyKey,

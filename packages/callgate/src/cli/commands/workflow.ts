@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Gate, Workflow, WorkflowFinding, WorkflowTest } from "@callgate/contract";
-import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
+import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
 import type { WorkflowFolder } from "@callgate/runtime/workflow";
 import { workflowsFolderOf } from "../../open-gate.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -102,11 +102,41 @@ export async function checkWorkflowsCommand(name: string | undefined, context: C
     const { terminal } = context;
     if (context.options.json === true) terminal.out(`${JSON.stringify({ checked: workflows.length, broken: [...broken], findings })}\n`);
     else {
-      for (const { workflow, severity, message } of findings) terminal.out(`${severity === "broken" ? terminal.outColors.red("broken ") : terminal.outColors.yellow("changed")} ${workflow}: ${message.split("\n").map(visible).join("\n")}\n`);
+      tellFindings(context, findings);
       terminal.out(broken.size === 0 ? `${counted(workflows.length, "workflow")} ${workflows.length === 1 ? "fits its" : "fit their"} tools\n` : `${broken.size} of ${counted(workflows.length, "workflow")} broken; nothing was run\n`);
     }
     return broken.size === 0 ? exitCodes.ok : exitCodes.failed;
   }, { about: "told" });
+}
+
+/** `callgate workflow check [NAME] --relock` */
+export async function relockWorkflowsCommand(name: string | undefined, context: CommandContext): Promise<ExitCode> {
+  const { folder } = await workflowsHere(context);
+  const { workflows, problems } = await chosen(name, context);
+  return await context.withGate(async (gate) => {
+    const unread = problems.map((problem): WorkflowFinding => ({ workflow: problem.name, severity: "broken", message: problem.message }));
+    const relocked: { readonly workflow: string; readonly from: string; readonly version: string }[] = [];
+    const findings: WorkflowFinding[] = [...unread];
+    for (const workflow of workflows) {
+      const made = await relockWorkflow(gate, workflow, { signal: context.signal });
+      if (made.kind === "refused") findings.push(...made.findings);
+      if (made.kind !== "relocked") continue;
+      writeWorkflow(folder, made.workflow);
+      relocked.push({ workflow: workflow.manifest.name, from: workflow.manifest.version, version: made.workflow.manifest.version });
+    }
+    const { terminal } = context;
+    if (context.options.json === true) terminal.out(`${JSON.stringify({ checked: workflows.length, relocked, findings })}\n`);
+    else {
+      for (const one of relocked) terminal.out(`${terminal.outColors.green("locked ")} ${one.workflow}: ${one.from} is ${one.version} now\n`);
+      tellFindings(context, findings);
+      terminal.out(`${counted(relocked.length, "workflow")} locked on the tools as they are now; nothing was run\n`);
+    }
+    return findings.length === 0 ? exitCodes.ok : exitCodes.failed;
+  }, { about: "told" });
+}
+
+function tellFindings({ terminal }: CommandContext, findings: readonly WorkflowFinding[]): void {
+  for (const { workflow, severity, message } of findings) terminal.out(`${severity === "broken" ? terminal.outColors.red("broken ") : terminal.outColors.yellow("changed")} ${workflow}: ${message.split("\n").map(visible).join("\n")}\n`);
 }
 
 /** `callgate workflow test [NAME]` */
