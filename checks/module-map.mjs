@@ -38,7 +38,7 @@ export const modules = {
     imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/check", "runtime/broker", "runtime/journal", "runtime/result", "runtime/telemetry", "runtime/policy", "runtime/approval", "runtime/limits", "runtime/secrets", "runtime/provenance", "runtime/plan"],
   },
   "runtime/executor": { path: "packages/runtime/src/executor", does: "code blocks as runs of a gate: found in Markdown, kept as files, their output and exit codes", imports: ["contract", "runtime/check", "runtime/result"] },
-  "runtime/workflow": { path: "packages/runtime/src/workflow", does: "saved programs: made of runs, held against their tools, tested, called as tools", imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/result"] },
+  "runtime/workflow": { path: "packages/runtime/src/workflow", does: "saved programs: made of runs, found in records, held against their tools, tested, called as tools", imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/result", "runtime/provenance"] },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },
   "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract", "runtime doors"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },

@@ -1,6 +1,7 @@
+import type { CallTrace } from "./call-trace.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
-import type { OnFailure } from "./journal.ts";
 import type { Digest } from "./json.ts";
+import type { OnFailure } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Caller } from "./principal.ts";
 import type { NewCalls } from "./run-edit.ts";
@@ -12,9 +13,9 @@ export interface EditOptions extends Caller {
   readonly program?: string;
   /** Default `stop`. */
   readonly newCalls?: NewCalls;
-  readonly budgetTokens?: number;
   /** As in `RunOptions`. Default: of a run on record, what its program was checked against. */
   readonly interfaces?: Readonly<Record<string, Digest>>;
+  readonly budgetTokens?: number;
   readonly limits?: Partial<RunLimits>;
   readonly onFailure?: OnFailure;
   readonly questions?: "keep";
@@ -41,6 +42,11 @@ export interface GateTimeTravel {
   edit(from: string | Recording, options: EditOptions): Promise<EditResult>;
   /** Two runs side by side, from their records. Errors: RUN_NOT_FOUND. */
   diff(a: string, b: string, options?: Caller): Promise<RunDiff>;
+  /**
+   * The caller's direct calls and programs that completed, with the clear values of their calls: among the newest `limit` runs
+   * of the tenant, newest first. Default 1,000. Must not be reachable from a model.
+   */
+  traces(options?: Caller & { readonly limit?: number }): Promise<readonly CallTrace[]>;
   /**
    * What is needed to execute the run again anywhere, with placeholders for sensitive values: those its tools declare and
    * those detectors find. The program is executed with the placeholders, without an effect, so that the recording holds

@@ -24,6 +24,7 @@ export type { GateAudit } from "./gate-audit.ts";
 export type { GatePolicy, PolicySimulation, RecordedCallExplanation, SimulatedChange } from "./gate-policy.ts";
 export type { EditOptions, GateTimeTravel } from "./gate-time-travel.ts";
 export type { Clock } from "./clock.ts";
+export type { CallTrace, TracedCall } from "./call-trace.ts";
 export type { Capabilities, RunParent } from "./capabilities.ts";
 export type { Workflow, WorkflowFinding, WorkflowManifest, WorkflowRecording, WorkflowTest, WorkflowTool } from "./workflow.ts";
 export type { CallOutcome, EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
@@ -43,8 +44,8 @@ export type {
   CostSpec,
   Effect,
   JobCancelled,
-  Label,
   OlderVersion,
+  Label,
   ParseIssue,
   ParseResult,
   PollAnswer,

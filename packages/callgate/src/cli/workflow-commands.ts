@@ -32,4 +32,13 @@ export function addWorkflowCommands(program: Command, act: Act): void {
     .option("--task <id>", "names the piece of work")
     .description("call a workflow")
     .action((name: string, json: string | undefined, options: object) => act(async (context) => (await load()).runWorkflowCommand(name, { args: json, ...options }, context)));
+  program
+    .command("suggest")
+    .option("--write <folder>", "draft workflows into this folder, such as workflows")
+    .option("--only <name>", "with --write: this one; may be repeated", collect)
+    .option("--times <count>", "how often something has to come (default: 3)", wholeNumber)
+    .option("--limit <count>", "at most so many (default: 10)", wholeNumber)
+    .option("--runs <count>", "look through so many recorded runs (default: 1000)", wholeNumber)
+    .description("find what recorded calls and programs do again and again, and what workflows of it would have saved")
+    .action((options: object) => act(async (context) => (await import("./commands/suggest.ts")).suggestCommand(options, context)));
 }

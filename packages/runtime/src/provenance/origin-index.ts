@@ -100,7 +100,8 @@ function put(index: Map<string, Seen[]>, key: string, seen: Seen): void {
   else if (there.length < maxAlike) there.push(seen);
 }
 
-function isTelling({ text, isNumber }: Leaf): boolean {
+/** Whether a value is long enough that two of it are hardly equal by chance. */
+export function isTelling({ text, isNumber }: Pick<Leaf, "text" | "isNumber">): boolean {
   return isNumber ? !/^-?\d+$/.test(text) || Math.abs(Number(text)) >= minNumber : text.trim().length >= minTextChars;
 }
 

@@ -1,12 +1,13 @@
 import { CallgateError, decodeValue } from "@callgate/contract";
 import type { EditOptions, EditResult, GateTimeTravel, NewCall, NewCalls, Principal, Recording, RunOptions, SandboxDriver } from "@callgate/contract";
 import { inputMarks } from "../broker/pointers.ts";
+import { callTraces } from "./call-traces.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { diffRuns } from "./diff-runs.ts";
 import { createRunFinder } from "./run-finder.ts";
 import { makeRecording } from "./make-recording.ts";
-import { readRecording } from "./read-recording.ts";
 import { pinnedInterfaces } from "./pinned-interfaces.ts";
+import { readRecording } from "./read-recording.ts";
 import { refuseWaysAround } from "./rehearse.ts";
 import { createRerun } from "./rerun.ts";
 import type { Rerun } from "./rerun.ts";
@@ -80,6 +81,7 @@ export function createGateTimeTravel({ seams, runner, drivers, principal, viewFo
       const read = async (run: typeof first) => ({ run, entries: await seams.journal.readEntries(asker.tenant, run.runId) });
       return diffRuns(await read(first), await read(second));
     },
+    traces: ({ principal: asker = principal, limit = 1_000 } = {}) => callTraces({ ...seams, view: viewFor(asker), limit }, asker),
     recording: (runId, { principal: asker = principal, signal: given } = {}) => during(given, async (signal) => makeRecording(seams, { run: await must(runId, asker), view: viewFor(asker), drivers, signal })),
   };
 }

@@ -9,9 +9,15 @@ import { printTypeScript } from "../catalog/types/print-typescript.ts";
 export function composeProgram({ language, input, name }: Pick<WorkflowManifest, "language" | "input" | "name">, program: string, inputs: JsonObject): string {
   if (Object.keys(inputs).length === 0 && !/\binputs\b/.test(program)) return program;
   const text = JSON.stringify(JSON.stringify(inputs));
-  if (language === "python") return `import json; inputs = json.loads(${text}); ${program}`;
+  // Nothing that has a block of its own may follow on the line.
+  if (language === "python") return `import json; inputs = json.loads(${text});${beginsWithBlock(program) ? "\n" : " "}${program}`;
   const type = language === "javascript" ? "" : ` as ${inputType(name, input)}`;
   return `const inputs = JSON.parse(${text})${type}; ${program}`;
+}
+
+/** Whether the first line of a Python program is one that nothing can stand before. */
+export function beginsWithBlock(program: string): boolean {
+  return /^(?:(?:async\s+)?(?:def|for|with)|class|if|while|try|match)\b|^@/.test(program);
 }
 
 /** The inputs as TypeScript, in one line. */

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { CallgateError } from "@callgate/contract";
 import type { Effect, Gate, JournalEntry, JsonObject, JsonSchema, JsonValue, Principal, Recording, RecordingAnswer, RunRecord, Workflow, WorkflowManifest, WorkflowTool } from "@callgate/contract";
 import { isPlainObject } from "../lib/is-plain-object.ts";
-import { composeProgram } from "./compose-program.ts";
+import { beginsWithBlock, composeProgram } from "./compose-program.ts";
 import { inferInputs, literalValues, withInputs } from "./infer-inputs.ts";
 import type { InputLiteral } from "./infer-inputs.ts";
 import { schemaOfValues } from "./infer-schema.ts";
@@ -37,18 +38,21 @@ export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Pr
   const recording = await gate.runs.recording(runId, asker);
   const answers = recording.answers.flatMap((answer) => (answer.kind === "tool" ? [answer] : []));
   const args = answers.map(argsOf);
-  const found = recording.language === "python" ? [] : inferInputs(recording.program, args);
+  const { language } = recording;
+  const found = inferInputs({ text: recording.program, language }, args);
   for (const unknown of fixed.filter((one) => !found.some((input) => input.name === one))) throw refuse(runId, `it has no input ${unknown} that could stay fixed; there are ${found.map((input) => input.name).join(", ") || "none"}`);
   const inputs = found.filter((input) => !fixed.includes(input.name));
-  const program = withInputs(original, inputs);
-  if (program.trim() !== withInputs(recording.program, inputs).trim()) throw refuse(runId, "its program holds a sensitive value that is no input of it. A workflow is a file for others to read: have the program read the value from a tool, or pass it to one as it stands");
-  const tools = toolsOf(gate, shown.entries, { answers, constants: new Set(literalValues(program)), asker });
+  const replaced = withInputs({ text: original, language }, inputs);
+  // Its lines are those of the file: the first is for what gives it its inputs.
+  const program = language === "python" && beginsWithBlock(replaced) ? `\n${replaced}` : replaced;
+  if (program.trim() !== withInputs({ text: recording.program, language }, inputs).trim()) throw refuse(runId, "its program holds a sensitive value that is no input of it. A workflow is a file for others to read: have the program read the value from a tool, or pass it to one as it stands");
+  const tools = toolsOf(gate, shown.entries, { answers, constants: new Set(literalValues({ text: program, language })), asker });
   const manifest: WorkflowManifest = {
     format: 1,
     name,
     version,
     description,
-    language: recording.language,
+    language,
     input: inputSchema(gate, inputs, { answers, asker }),
     output: outputSchema(recording),
     effect: strongest(Object.values(tools).map(({ effect }) => effect)),
@@ -77,12 +81,18 @@ function programOf({ run, entries }: { readonly run: RunRecord; readonly entries
 }
 
 /** Plain arguments; of values that JSON has no word for only that they are an object. */
-function argsOf({ args }: ToolAnswer): JsonValue {
+function argsOf({ args }: Pick<ToolAnswer, "args">): JsonValue {
   return "value" in args ? args.value : {};
 }
 
 interface Inferring {
   readonly answers: readonly ToolAnswer[];
+  readonly asker: { readonly principal?: Principal };
+}
+
+/** Calls that an input may have gone into. */
+export interface InputSeen {
+  readonly answers: readonly Pick<ToolAnswer, "tool" | "args">[];
   readonly asker: { readonly principal?: Principal };
 }
 
@@ -103,7 +113,7 @@ function inputSchema(gate: Gate, inputs: readonly InputLiteral[], inferring: Inf
 }
 
 /** As the tool that gets it declares it, where that stands on its own; else the type of the value that was seen. */
-function inputType(gate: Gate, { value }: InputLiteral, { answers, asker }: Inferring): JsonSchema {
+export function inputType(gate: Gate, { value }: { readonly value: JsonValue }, { answers, asker }: InputSeen): JsonSchema {
   for (const answer of answers) {
     const path = pathTo(argsOf(answer), value);
     const spec = path === undefined ? undefined : gate.describe([answer.tool], asker)[0]?.spec;
@@ -113,8 +123,8 @@ function inputType(gate: Gate, { value }: InputLiteral, { answers, asker }: Infe
   return schemaOfValues([value]);
 }
 
-function pathTo(value: JsonValue, wanted: string | number): readonly string[] | undefined {
-  if (value === wanted) return [];
+function pathTo(value: JsonValue, wanted: JsonValue): readonly string[] | undefined {
+  if (isDeepStrictEqual(value, wanted)) return [];
   const items = Array.isArray(value) ? Object.entries(value as readonly JsonValue[]) : isPlainObject(value) ? Object.entries(value as JsonObject) : [];
   for (const [key, item] of items) {
     const path = pathTo(item, wanted);
