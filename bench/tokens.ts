@@ -10,7 +10,7 @@ import { localPrincipal } from "@callgate/contract";
 import { createCallgate, createLazyTokenCounter, defineTool } from "callgate";
 import type { Gate, Tool } from "callgate";
 import { z } from "zod";
-import { surfaceText } from "../packages/mcp-server/src/surface-text.ts";
+import { surfaceText } from "../packages/runtime/src/surface.ts";
 import { toolDefinitions } from "../packages/mcp-server/src/tool-definitions.ts";
 import { toolHandlers } from "../packages/mcp-server/src/tool-handlers.ts";
 

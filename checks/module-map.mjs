@@ -39,6 +39,7 @@ export const modules = {
   },
   "runtime/executor": { path: "packages/runtime/src/executor", does: "code blocks as runs of a gate: found in Markdown, kept as files, their output and exit codes", imports: ["contract", "runtime/check", "runtime/result"] },
   "runtime/workflow": { path: "packages/runtime/src/workflow", does: "saved programs: made of runs, found in records, held against their tools, tested, called as tools", imports: ["contract", "runtime/lib", "runtime/catalog", "runtime/result", "runtime/provenance"] },
+  "runtime/surface": { path: "packages/runtime/src/surface", does: "the few tools through which a model reaches all others, and what they say", imports: ["contract", "runtime/result"] },
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },
   "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract", "runtime doors"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
@@ -49,11 +50,12 @@ export const modules = {
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
   redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits, kept answers", imports: ["contract"] },
   "policy-cedar": { path: "packages/policy-cedar/src", does: "rules and Cedar policies: what they compile to, the schema, which of them a decision looks at", imports: ["contract", "runtime doors"] },
+  agent: { path: "packages/agent/src", does: "the loop: turns of a model, whose calls and programs go through a gate", imports: ["contract", "runtime doors"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "redis", "policy-cedar"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
   },
 };
 

@@ -4,7 +4,7 @@ import { defineTool, functionSource } from "@callgate/runtime/source";
 import { expect, test } from "vitest";
 import { createRealGate } from "./fixtures/real-gate.ts";
 import { createPassThroughRouter } from "./pass-through.ts";
-import { surfaceText } from "./surface-text.ts";
+import { surfaceText } from "@callgate/runtime/surface";
 import { toolHandlers } from "./tool-handlers.ts";
 
 const source = (namespace: string) => functionSource({ namespace, tools: [defineTool({ name: "now", description: "Says what time it is", input: { type: "object" }, effect: "read", handler: () => 1 })] });

@@ -4,7 +4,7 @@ import { functionSource, defineTool } from "@callgate/runtime/source";
 import { createMcpSource } from "@callgate/source-mcp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealGate } from "./fixtures/real-gate.ts";
-import { surfaceText } from "./surface-text.ts";
+import { surfaceText } from "@callgate/runtime/surface";
 import { toolHandlers } from "./tool-handlers.ts";
 import type { GateRequest } from "./tool-handlers.ts";
 

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Gate, Principal } from "@callgate/contract";
 import { CallgateError } from "@callgate/contract";
+import { isGateTool, toolInputs } from "@callgate/runtime/surface";
+import type { GateToolName, SurfaceText } from "@callgate/runtime/surface";
 import { isTraced } from "@callgate/runtime/telemetry";
 import type { CallToolResult, InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
@@ -12,9 +14,7 @@ import { clientProfile } from "./client-profile.ts";
 import type { PassThroughAsker, PassThroughRouter } from "./pass-through.ts";
 import { conversationOf } from "./conversation.ts";
 import { startProgress } from "./progress.ts";
-import type { SurfaceText } from "./surface-text.ts";
-import { isGateTool, toolDefinitions, toolInputs } from "./tool-definitions.ts";
-import type { GateToolName } from "./tool-definitions.ts";
+import { toolDefinitions } from "./tool-definitions.ts";
 import { runAnswer, stillWaits, toolHandlers } from "./tool-handlers.ts";
 import type { GateRequest } from "./tool-handlers.ts";
 

@@ -9,8 +9,8 @@ import { createGateServer } from "./gate-server.ts";
 import { openHttpEndpoint } from "./http-endpoint.ts";
 import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
 import { createPassThroughRouter } from "./pass-through.ts";
-import { surfaceText } from "./surface-text.ts";
-import type { SurfaceText } from "./surface-text.ts";
+import { surfaceText } from "@callgate/runtime/surface";
+import type { SurfaceText } from "@callgate/runtime/surface";
 
 export interface McpServerOptions {
   readonly gate: Gate;

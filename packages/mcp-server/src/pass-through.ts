@@ -1,7 +1,7 @@
 import type { Gate, Handle, Principal, SourcePassThrough, SourceResourceContent } from "@callgate/contract";
 import type { Prompt, PromptMessage, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
-import { toModelText } from "./model-text.ts";
+import { toModelText } from "@callgate/runtime/surface";
 
 /** One source may take this long; the others are shown without it. */
 const SOURCE_TIMEOUT_MS = 10_000;

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue, RunResult, ShapedValue } from "@callgate/contract";
 import { modelView, runReport } from "@callgate/runtime";
 import type { Answer } from "./answer.ts";
-import { toModelText } from "./model-text.ts";
 
 /** Calls that are told one by one; those that ended `ok` are only counted. */
 const CALLS_SHOWN = 10;
@@ -13,12 +12,6 @@ export function renderRun(result: RunResult): Answer {
   const report = runReport(result);
   const text = result.status === "suspended" ? `${report}\n\nWhat came of it, once it goes on: read_result with the handle run://${result.runId}` : report;
   return { text, structured: runRecord(result), ...(isError ? { isError } : {}) };
-}
-
-/** A value, or its outline with the way to the rest. */
-export function renderShaped(value: ShapedValue): string {
-  if (value.kind === "whole") return toModelText(value.value);
-  return `The value is ${value.totalTokens} tokens, over the budget. Its outline:\n${toModelText(value.outline)}\nAll of it: ${value.handle} (read_result with path, grep or search)`;
 }
 
 /** Only what is there: an absent field is an empty one, which keeps small results small. */

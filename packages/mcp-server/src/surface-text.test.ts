@@ -1,7 +1,7 @@
 import { localPrincipal } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
 import { createFakeGate, namespaceView } from "./fixtures/fake-gate.ts";
-import { surfaceText } from "./surface-text.ts";
+import { surfaceText } from "@callgate/runtime/surface";
 
 describe("surfaceText", () => {
   test("code-mode 16: names what is behind it, and shows the types of a small catalog", () => {

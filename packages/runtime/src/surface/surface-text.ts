@@ -1,5 +1,5 @@
 import type { Gate, NamespaceView, Principal } from "@callgate/contract";
-import type { GateToolName } from "./tool-definitions.ts";
+import type { GateToolName } from "./tool-inputs.ts";
 
 /** Catalogs whose declarations are at most this long are shown whole, so that no turn is spent on looking. */
 const inlineTokens = 1_500;
@@ -17,14 +17,16 @@ export interface SurfaceText {
  * What a client is told. It names what is behind the gate: a model that reads only "finds tools" does not look for any.
  * Each thing is said once, for every word is paid for on every turn: purposes with the search, names where a program is
  * written, types in place of both where they fit. Length is bounded whatever the number of tools.
+ *
+ * @param allows which of the tools exist for the client. Default: all that the principal may call
  */
-export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
-  const all = gate.namespaces({ principal });
+export function surfaceText(gate: Gate, principal: Principal, allows?: (tool: string) => boolean): SurfaceText {
+  const all = allows === undefined ? gate.namespaces({ principal }) : narrowed(gate, principal, allows);
   const namespaces = all.filter((namespace) => namespace.toolCount > 0);
   const away = all.flatMap(({ unavailable }) => (unavailable === undefined ? [] : [unavailable.namespace]));
   const total = namespaces.reduce((sum, namespace) => sum + namespace.toolCount, 0);
   const names = `${namesText(namespaces, total)}${awayText(away)}`;
-  const declarations = total === 0 ? "" : gate.declarations({ principal }).trim();
+  const declarations = total === 0 || (allows !== undefined && !isWhole(gate, principal, all)) ? "" : gate.declarations({ principal, ...(allows === undefined ? {} : { namespaces: namespaces.map(({ namespace }) => namespace) }) }).trim();
   const inlined = declarations !== "" && estimateTokens(declarations) <= inlineTokens;
   const types = inlined ? `\n\nAll types:\n\`\`\`ts\n${declarations}\n\`\`\`` : "\n\nFind names and types with search_tools before you write the program; do not guess.";
   const example = namespaces[0]?.namespace ?? "files";
@@ -44,6 +46,18 @@ export function surfaceText(gate: Gate, principal: Principal): SurfaceText {
       read_result: "Reads a part of a result kept under a handle (`result://...`): a path, a range, lines that match, or the passages that answer a question.",
     },
   };
+}
+
+/** The namespaces as one sees them to whom only some of the tools exist. */
+function narrowed(gate: Gate, principal: Principal, allows: (tool: string) => boolean): readonly NamespaceView[] {
+  const counts = Map.groupBy(gate.tools({ principal }).filter(({ name }) => allows(name)), ({ namespace }) => namespace);
+  return gate.namespaces({ principal }).map((view) => ({ ...view, toolCount: counts.get(view.namespace)?.length ?? 0 }));
+}
+
+/** Declarations are of whole namespaces: with one tool of them left out, they would name what is not there. */
+function isWhole(gate: Gate, principal: Principal, shown: readonly NamespaceView[]): boolean {
+  const all = new Map(gate.namespaces({ principal }).map(({ namespace, toolCount }) => [namespace, toolCount]));
+  return shown.every(({ namespace, toolCount }) => toolCount === 0 || toolCount === all.get(namespace));
 }
 
 /** The namespaces in one line. */
