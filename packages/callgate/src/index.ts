@@ -1,5 +1,43 @@
 // What people import. Anything exported here is public.
 
+export { agentTool, aiTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, promptNames, promptText, scriptedModel } from "@callgate/agent";
+export type {
+  Agent,
+  AgentEffects,
+  AgentEvent,
+  AgentLimits,
+  AgentMode,
+  AgentModel,
+  AgentOptions,
+  AgentResult,
+  AgentStop,
+  AgentStream,
+  AgentToolOptions,
+  AgentUsage,
+  AiToolsOptions,
+  BudgetName,
+  CallReport,
+  CallStatus,
+  Cassette,
+  CassetteOptions,
+  EscalationAnswer,
+  EscalationItem,
+  ModelPrice,
+  PromptName,
+  ResumeOptions as AgentResumeOptions,
+  ScriptedModel,
+  ScriptedTurn,
+  SessionState,
+  TaskOptions,
+  Team,
+  TeamOptions,
+  TeamOrder,
+  TeamResult,
+  TeamTurn,
+  TurnUsage,
+  UserQuestion,
+  WaitingCall,
+} from "@callgate/agent";
 export { BackgroundJob, CallgateError, callErrorCodes, callgateErrorCodes, defaultLimits, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 export type {
   AfterAnswer,

@@ -19,6 +19,7 @@ import type { TraceContext } from "./trace-context.ts";
 interface RunScoped {
   readonly atMs: number;
   readonly runId: string;
+  /** The very object that the caller gave, while its call or run goes on in this process: so it finds its own events. */
   readonly principal: Principal;
 }
 

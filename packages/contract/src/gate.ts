@@ -1,3 +1,4 @@
+import type { AgentRecord } from "./agent-record.ts";
 import type { CallOutcome } from "./outcome.ts";
 import type { BudgetView, CallCost } from "./budgets.ts";
 import type { CircuitView } from "./call-limits.ts";
@@ -344,6 +345,8 @@ export interface Gate {
    * Errors: USAGE for a conversation that has no name.
    */
   passThrough(options?: Pick<ReadOptions, "principal" | "conversation">): ReadonlyMap<string, SourcePassThrough>;
+  /** Begins to write down what an agent does between its calls. Errors: CLOSED, and USAGE for a conversation that has no name. */
+  recordAgent(options?: Pick<CallOptions, "principal" | "conversation" | "taskId">): AgentRecord;
   readonly problems: readonly string[];
   close(): Promise<void>;
 }

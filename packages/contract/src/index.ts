@@ -3,6 +3,7 @@
 export type { Digest, JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export type { Principal } from "./principal.ts";
 export { localPrincipal } from "./principal.ts";
+export type { AgentRecord } from "./agent-record.ts";
 export type { Artifact, ArtifactInput } from "./artifact.ts";
 export type {
   AuditCheckpoint,

@@ -25,8 +25,9 @@ import type { TraceContext } from "./trace-context.ts";
 /**
  * `program`: a program was run. `call`: one direct tool call. `replay`: a program re-executed with recorded answers.
  * `rehearsal`: a program was run whose reads were live and whose writes were only recorded. It never goes on elsewhere.
+ * `agent`: turns of a model, which makes calls and programs that are runs of their own.
  */
-export type RunKind = "program" | "call" | "replay" | "rehearsal";
+export type RunKind = "program" | "call" | "replay" | "rehearsal" | "agent";
 
 /** The head of a run: what it was started with. */
 export interface RunStart {

@@ -2,6 +2,9 @@
 
 export { createGate } from "./run/gate.ts";
 export type { GateDefaults, GateOptions, GateSource } from "./run/gate-options.ts";
+export { linkedAbort } from "./lib/linked-abort.ts";
+export { race } from "./lib/race.ts";
+export { createSlots } from "./lib/slots.ts";
 export { systemClock } from "./lib/system-clock.ts";
 export type { RandomBytes } from "./lib/new-id.ts";
 export { waitedMs } from "./run/waited-time.ts";

@@ -31,6 +31,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   const act = (action: Action) => perform(program.opts<GlobalOptions>(), action);
   addRunCommands(program, act);
   addSessionCommands(program, act);
+  addAgentCommand(program, act);
   addFindCommands(program, act);
   addSourceCommands(program, act);
   addRecordCommands(program, act);
@@ -120,6 +121,18 @@ function addSessionCommands(program: Command, act: Act): void {
     .description("end a session, with what is under way")
     .action((name: string | undefined, options: object) => act(async (context) => (await load()).closeSessionCommand(name, options, context)));
   session.command("hold", { hidden: true }).argument("<session>", "its name, as session ls shows it").action((name: string) => act(async (context) => (await import("./commands/session-hold.ts")).holdSessionCommand(name, context)));
+}
+
+function addAgentCommand(program: Command, act: Act): void {
+  program
+    .command("agent")
+    .argument("[task...]", "what is to be done; without it a conversation in the terminal")
+    .addOption(new Option("--mode <mode>", "how the model reaches tools (default: the configuration's, else auto)").choices(["tools", "code", "select", "blocks", "auto"]))
+    .option("--session <file>", "the conversation: gone on with where the file is there, and kept in it; holds what the model was shown, in clear")
+    .option("--resume", "go on with what waits in --session, once it was answered")
+    .option("--answer <call=answer>", "with --resume: what the user answers to a question of the model; may be repeated", collect)
+    .description("let the configured model work with the tools of this folder; calls that need it ask you")
+    .action((task: string[], options: object) => act(async (context) => (await import("./commands/agent.ts")).agentCommand(task.join(" "), options, context)));
 }
 
 function languageHelp(otherwise: string): string {

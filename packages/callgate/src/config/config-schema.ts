@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { launcherNames } from "../launcher-names.ts";
+import { agentSchema } from "./agent-schema.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
@@ -279,6 +280,7 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there, and cache can be kept there. Default: each process counts its own"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
+  agent: agentSchema.optional(),
   check: z
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })
     .optional()

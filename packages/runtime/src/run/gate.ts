@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
-import type { BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions, RunResult } from "@callgate/contract";
+import type { AgentRecord, BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions, RunResult } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createInterceptors } from "../broker/interceptors.ts";
@@ -20,6 +20,7 @@ import { labelledPassThrough } from "../provenance/labelled-pass-through.ts";
 import { createTaintKeeper } from "../provenance/taint-keeper.ts";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
 import { conversationScopes, outerScopes } from "../provenance/taint-scopes.ts";
+import { openAgentRecord } from "./agent-record.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { createCatalogViews } from "./catalog-view.ts";
@@ -192,6 +193,7 @@ function composeGate(composition: Composition): Gate {
     work: durable.work,
     events: () => hub.events(),
     onEvent: (listener) => hub.onEvent(listener),
+    recordAgent: (asked) => recordFor(composition, { principal: defaultPrincipal, ...asked }, closed !== undefined),
     passThrough: ({ principal = defaultPrincipal, conversation } = {}) => passThroughFor(composition, catalog, { principal, conversation }),
     get problems() {
       return [...(options.notices ?? []), ...policy.problems(), ...keeper.problems];
@@ -233,6 +235,11 @@ function passThroughFor({ seams }: Composition, catalog: GateCatalog, { principa
 /** What reaches the context that somebody reads into, outside of runs. */
 function taintOf({ seams }: Pick<Composition, "seams">, principal: Principal, conversation: string | undefined): RunTaint {
   return seams.taints.of(principal.tenant, conversationScopes(principal, conversationOf(conversation)), true);
+}
+
+function recordFor({ seams, limits }: Composition, { principal, conversation, taskId = principal.task }: Parameters<Gate["recordAgent"]>[0] & { readonly principal: Principal }, isClosed: boolean): AgentRecord {
+  if (isClosed) throw new CallgateError("CLOSED", "The gate was closed");
+  return openAgentRecord(seams, { principal, limits: limits.defaults, ...(taskId === undefined ? {} : { taskId }), ...namedConversation(conversation) });
 }
 
 /** What callers can see of the tools. */
@@ -340,6 +347,11 @@ function seedOf(seed: string | undefined, { random }: RunSeams): string {
 function conversationOf(conversation: string | undefined): string | undefined {
   if (conversation === undefined || (conversation.length > 0 && conversation.length <= maxConversationChars && conversation.isWellFormed() && !conversation.includes("\0"))) return conversation;
   throw new CallgateError("USAGE", `A conversation's name is a text of 1 to ${maxConversationChars} characters that is Unicode without a NUL`);
+}
+
+function namedConversation(conversation: string | undefined): { readonly conversation?: string } {
+  const name = conversationOf(conversation);
+  return name === undefined ? {} : { conversation: name };
 }
 
 const maxConversationChars = 256;

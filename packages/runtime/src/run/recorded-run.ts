@@ -33,6 +33,7 @@ export interface RecordedRun {
  */
 export function readRecordedRun(run: RunRecord, entries: readonly JournalEntry[]): RecordedRun {
   const checked = entries.find((entry) => entry.kind === "checked");
+  if (run.kind === "agent") throw unavailable(run, "it holds turns of a model; what that called are runs of their own");
   if (run.kind === "call") throw unavailable(run, "it is a direct call; there is no program to execute");
   if (checked === undefined) throw unavailable(run, "its check was never recorded");
   if (!checked.ok) throw unavailable(run, "its program was rejected by the check and never ran");

@@ -50,6 +50,7 @@ function whatRan({ kind, tool, programText, replayOf, edits, unreadable }: Liste
   if (unreadable === "other_key") return "(sealed under another key file)";
   if (unreadable === "erased" && kind !== "call") return "(erased)";
   if (kind === "call") return `call ${tool ?? ""}`.trimEnd();
+  if (kind === "agent") return "agent";
   const text = (programText ?? kind).trim().split("\n")[0] ?? "";
   if (kind === "rehearsal") return `rehearsal: ${text}`;
   if (replayOf === undefined) return text;
