@@ -46,6 +46,7 @@ export const modules = {
   "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract"] },
   "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
+  "source-sql": { path: "packages/source-sql/src", does: "SQL databases as sources: tables as typed tools, queries that the database keeps from writing", imports: ["contract", "runtime doors"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
   redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits, kept answers", imports: ["contract"] },
@@ -55,7 +56,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
   },
 };
 

@@ -25,6 +25,10 @@ describe("examples of code execution", { timeout: 300_000 }, () => {
     expect(await printed("tidy-folder")).toMatch(/tidied 4 files in 3 blocks|^skipped: /);
   });
 
+  test("shop-database: tables as typed tools, pages, a write back, and what is refused", async () => {
+    expect(await printed("shop-database")).toMatch(/^completed: .*"changed":3.*\nrejected: .*city.*\nrefused: /);
+  });
+
   test("merge-apis: the same merge of two tools in TypeScript and in Python", async () => {
     expect(await printed("merge-apis")).toMatch(/^typescript: \{"total":390,"largest":3\}, 4 calls\npython(?:: \{"total":390,"largest":3\}, 4 calls| skipped: )/);
   });

@@ -21,6 +21,7 @@ import type { PrincipalInput } from "./principal-input.ts";
 import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
+import { sqlSources } from "./sql-sources.ts";
 import { userFolders } from "./state-folder.ts";
 import { createToolHistory } from "./history/tool-history.ts";
 import { keepWorkflowsChecked, workflowsIn } from "./folder/folder-workflows.ts";
@@ -83,6 +84,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options.mcpServers ?? {}, folder);
+  const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
   const policy = await openPolicy(options, folder);
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
@@ -102,7 +104,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
-    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources],
+    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...sql.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
@@ -112,7 +114,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
     approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }), ...(webhook?.answers === undefined ? {} : { webhook: webhook.answers.rule }) },
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...sql.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
     ...(isTraced() ? { tracing: (await import("@callgate/runtime/tracing")).createOtelTracing() } : {}),

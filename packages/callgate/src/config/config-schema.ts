@@ -2,6 +2,7 @@ import { z } from "zod";
 import { launcherNames } from "../launcher-names.ts";
 import { agentSchema } from "./agent-schema.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
+import { sqlSchema } from "./sql-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
 const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
@@ -230,6 +231,7 @@ export const configSchema = z.strictObject({
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   workflowsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of saved workflows beside this file (docs/guide/workflows.md). Default "workflows"; false for none. In code: no default'),
   mcpServers: z.record(z.string(), mcpServerSchema).optional().describe("MCP servers, as other clients write them"),
+  sql: z.record(z.string(), sqlSchema).optional().describe("Databases whose tables become tools; see docs/guide/sql.md"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z
     .strictObject({

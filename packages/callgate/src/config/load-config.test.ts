@@ -75,4 +75,10 @@ describe("loadConfig", () => {
   test("says how to make a file that is not there", async () => {
     await expect(loadConfig("/nowhere/callgate.jsonc")).rejects.toThrow("There is no configuration file /nowhere/callgate.jsonc; create one with callgate init");
   });
+
+  test("suggests keys wherever they are, also inside of blocks by name", async () => {
+    const config = { sql: { shop: { fiel: "x.db", file: "x.db", queries: { one: { sql: "select 1", descripton: "x", description: "x" } } } }, mcpServers: { files: { command: "x", purpos: "x" } }, rateLimits: [{ id: "a", calls: 1, windowSeconds: 1, tool: "x" }] };
+    const failure = await loadConfig(write(JSON.stringify(config))).then(() => "", (error: unknown) => (error as Error).message);
+    for (const [place, meant] of [["sql.shop.fiel", "file"], ["sql.shop.queries.one.descripton", "description"], ["mcpServers.files.purpos", "purpose"], ["rateLimits.0.tool", "tools"]]) expect(failure).toContain(`${place}: unknown key; did you mean "${meant}"?`);
+  });
 });

@@ -152,16 +152,18 @@ function describeIssue(issue: z.core.$ZodIssue): readonly string[] {
 
 /** The keys the schema knows at a place, for suggestions. */
 function knownKeys(path: readonly PropertyKey[]): readonly string[] {
-  const [section] = path;
-  const shape: Readonly<Record<string, unknown>> = configSchema.shape;
-  if (section === undefined) return Object.keys(shape);
-  const inner = unwrap(shape[String(section)]);
-  const target = section === "mcpServers" ? unwrap((inner as { valueType?: unknown }).valueType) : inner;
-  return Object.keys((target as { shape?: object }).shape ?? {});
+  let at: unknown = configSchema;
+  for (const step of path) {
+    const { shape, valueType, element } = unwrap(at) as { readonly shape?: Readonly<Record<string, unknown>>; readonly valueType?: unknown; readonly element?: unknown };
+    at = shape?.[String(step)] ?? valueType ?? element;
+    if (at === undefined) return [];
+  }
+  return Object.keys((unwrap(at) as { readonly shape?: object }).shape ?? {});
 }
 
 function unwrap(schema: unknown): unknown {
-  let inner = schema as { unwrap?: () => unknown } | undefined;
-  while (typeof inner?.unwrap === "function") inner = inner.unwrap() as typeof inner;
+  let inner = schema as { unwrap?: () => unknown; readonly element?: unknown } | undefined;
+  // The items of an array are a step of their own.
+  while (typeof inner?.unwrap === "function" && inner.element === undefined) inner = inner.unwrap() as typeof inner;
   return inner;
 }

@@ -1,0 +1,4 @@
+export type { SqlPlace } from "./create-driver.ts";
+export type { NamedQuery } from "./named-query.ts";
+export { createSqlSource } from "./sql-source.ts";
+export type { SqlSourceOptions } from "./sql-source.ts";
