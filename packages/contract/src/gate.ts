@@ -261,6 +261,8 @@ export interface Gate {
   readonly runs: GateTimeTravel & {
     list(filter?: Partial<RunFilter>): Promise<readonly RunRecord[]>;
     show(runId: string, options?: Caller): Promise<{ readonly run: RunRecord; readonly entries: readonly JournalEntry[] } | undefined>;
+    /** Those that were started on behalf of a call (`RunOptions.parent`), oldest first. */
+    ofCall(callId: string, options?: Caller): Promise<readonly RunRecord[]>;
     replay(runId: string, options?: Caller): Promise<ReplayResult>;
     /** Which answers went into which arguments, found by content: it explains, and decides nothing. RUN_NOT_FOUND. */
     lineage(runId: string, options?: Caller): Promise<RunLineage>;

@@ -157,7 +157,7 @@ export type {
   SignalReceipt,
   Suspension,
 } from "./durable.ts";
-export { BackgroundJob } from "./durable.ts";
+export { BackgroundJob } from "./background-job.ts";
 export type {
   Policy,
   NextDecision,

@@ -1,4 +1,5 @@
 import type { Artifact, ArtifactInput } from "./artifact.ts";
+import type { BackgroundJob } from "./background-job.ts";
 import type { CallCost } from "./budgets.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { Principal } from "./principal.ts";
@@ -155,6 +156,8 @@ export interface ToolHooks<Input = unknown, Output = unknown> {
 export type ReconcileAnswer<Output = unknown> =
   | { readonly kind: "happened"; readonly output: Output }
   | { readonly kind: "did_not_happen" }
+  /** It goes on outside: the call waits for its end, as if the handler had said so. */
+  | { readonly kind: "goes_on"; readonly job: BackgroundJob }
   | { readonly kind: "unknown" };
 
 export type PollAnswer<Output = unknown> =

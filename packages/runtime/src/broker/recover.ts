@@ -1,9 +1,10 @@
-import { decodeValue } from "@callgate/contract";
-import type { EffectStatus, JournalEntry } from "@callgate/contract";
+import { BackgroundJob, decodeValue } from "@callgate/contract";
+import type { EffectStatus, JournalEntry, ReconcileAnswer } from "@callgate/contract";
 import { race } from "../lib/race.ts";
 import { authorise } from "./authorise.ts";
 import type { CallScope, Ended, Known, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
+import { parkJob } from "./background-job.ts";
 import { ended, withEffect } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
 import { takeArguments } from "./secret-arguments.ts";
@@ -32,6 +33,7 @@ export async function recover(call: ReadyCall): Promise<Recovered> {
     noteResolved(call, { effectStatus: "done", how: "reconciled" });
     return await happened(call, found.output);
   }
+  if (found.kind === "goes_on") return await parkJob(call, { kind: "performed", value: found.job, artifacts: [], attempts: 0 });
   if (found.kind === "did_not_happen") {
     noteResolved(call, { effectStatus: "none", how: "reconciled" });
     return { kind: "goes_on", how: "anew" };
@@ -77,14 +79,15 @@ async function happened(call: ReadyCall, value: unknown): Promise<Ended> {
 }
 
 /** What the tool itself finds out. A hook that fails has found out nothing. */
-export async function reconcile(call: ReadyCall): Promise<{ readonly kind: "happened"; readonly output: unknown } | { readonly kind: "did_not_happen" | "unknown" }> {
+export async function reconcile(call: ReadyCall): Promise<ReconcileAnswer> {
   const { tool } = call.tool;
   if (tool.reconcile === undefined || call.request.undo !== undefined) return { kind: "unknown" };
   const hook = tool.reconcile.bind(tool);
   const asked = await race(async (inner) => await hook(takeArguments(call), createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
   const answer: unknown = asked.kind === "value" ? asked.value : undefined;
   if (typeof answer !== "object" || answer === null) return { kind: "unknown" };
-  const { kind, output } = answer as { readonly kind?: unknown; readonly output?: unknown };
+  const { kind, output, job } = answer as { readonly kind?: unknown; readonly output?: unknown; readonly job?: unknown };
   if (kind === "happened") return { kind, output };
+  if (kind === "goes_on" && BackgroundJob.is(job)) return { kind, job };
   return { kind: kind === "did_not_happen" ? kind : "unknown" };
 }

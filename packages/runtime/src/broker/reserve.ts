@@ -20,17 +20,12 @@ export async function reserve(call: ReadyCall): Promise<Ended | undefined> {
 async function settleTaken(call: ReadyCall, effect: RecordedEffect): Promise<Ended | undefined> {
   if (effect.argsDigest !== call.argsDigest) return mismatch(call);
   if (effect.effectStatus === "done") return firstOutcome(call, effect);
-  if (effect.outcome === undefined && (await isUnderWay(call, effect))) {
-    return ended({
-      outcome: "failed",
-      code: "EFFECT_ELSEWHERE",
-      tool: call.tool.name,
-      message: `The same write is under way as call ${effect.callId}. This call did not happen; wait for that one instead of repeating it.`,
-      retryable: true,
-      details: { callId: effect.callId },
-    });
-  }
+  if (effect.outcome === undefined && (await isUnderWay(call, effect))) return underWay(call, effect);
   return await settleUnknown(call, effect);
+}
+
+function underWay({ tool }: ReadyCall, { callId }: RecordedEffect): Ended {
+  return ended({ outcome: "failed", code: "EFFECT_ELSEWHERE", tool: tool.name, message: `The same write is under way as call ${callId}. This call did not happen; wait for that one instead of repeating it.`, retryable: true, details: { callId } });
 }
 
 async function isUnderWay({ seams, request }: ReadyCall, { runId }: RecordedEffect): Promise<boolean> {
@@ -42,6 +37,7 @@ async function isUnderWay({ seams, request }: ReadyCall, { runId }: RecordedEffe
 async function settleUnknown(call: ReadyCall, effect: RecordedEffect): Promise<Ended | undefined> {
   if (call.tool.tool.idempotent === true) return undefined;
   const found = await reconcile(call);
+  if (found.kind === "goes_on") return underWay(call, effect);
   if (found.kind === "happened") return { ...(await validateOutput(call, { kind: "performed", value: found.output, artifacts: [], attempts: 0 })), cached: true };
   return ended({
     outcome: "failed",

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** Crockford's base 32, lower case: no letter looks like a digit. */
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -33,6 +35,15 @@ export function newRunId(nowMs: number, random: RandomBytes): string {
   let time = "";
   for (let left = Math.max(0, Math.floor(nowMs)), place = 0; place < 9; place++, left = Math.floor(left / 32)) time = digits.charAt(left % 32) + time;
   return `run_${time}${randomDigits(15, random)}`;
+}
+
+/**
+ * The id of the nth run on behalf of a call, from 0: whoever knows the call finds its runs, without a list of all. Its time
+ * is that of the call's own run.
+ */
+export function nestedRunId({ runId, callId }: { readonly runId: string; readonly callId: string }, nth: number): string {
+  const time = /^run_([0-9a-z]{9})/.exec(runId)?.[1] ?? "000000000";
+  return `run_${time}${randomDigits(15, () => createHash("sha256").update(JSON.stringify([callId, nth])).digest().subarray(0, 15))}`;
 }
 
 function randomDigits(count: number, random: RandomBytes): string {

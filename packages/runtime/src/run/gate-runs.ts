@@ -8,6 +8,7 @@ import type { CatalogView } from "./catalog-view.ts";
 import type { GateDurable } from "./gate-durable.ts";
 import { explainRun } from "./explain-run.ts";
 import { lineageOf } from "./lineage.ts";
+import { nestedRuns } from "./nested-runs.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import { createRunFinder, notFound } from "./run-finder.ts";
 import type { RunFinder } from "./run-finder.ts";
@@ -135,8 +136,9 @@ async function settlePruned(journal: Journal, { tenant, user }: Principal, { cal
 }
 
 /** What only looks at the record. */
-function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: RunFinder): Pick<Gate["runs"], "list" | "show" | "lineage" | "explain"> {
+function reading({ journal, principal }: { readonly journal: Journal; readonly principal: Principal }, { find, must }: RunFinder): Pick<Gate["runs"], "list" | "show" | "ofCall" | "lineage" | "explain"> {
   return {
+    ofCall: (callId, { principal: asker = principal } = {}) => nestedRuns(journal, callId, asker),
     list: (filter = {}) => journal.listRuns({ tenant: principal.tenant, ...filter }),
     async show(runId, options = {}) {
       const asker = options.principal ?? principal;

@@ -37,6 +37,7 @@ import { createGatePolicy } from "./gate-policy.ts";
 import { createGateRuns } from "./gate-runs.ts";
 import { createGateTimeTravel } from "./gate-time-travel.ts";
 import { createGateSessions } from "./gate-sessions.ts";
+import { nextNestedId } from "./nested-runs.ts";
 import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
@@ -167,7 +168,7 @@ function composeGate(composition: Composition): Gate {
 
   async function runOwn(program: string, run: RunOptions, signal: AbortSignal): Promise<RunResult> {
     const request = requests.forRun(program, run, signal);
-    return await runner.run(run.parent === undefined ? request : { ...request, outer: await outerScopes(seams.journal, request) });
+    return await runner.run(run.parent === undefined ? request : { ...request, runId: await nextNestedId(seams.journal, run.parent, request.principal), outer: await outerScopes(seams.journal, request) });
   }
 
   return {

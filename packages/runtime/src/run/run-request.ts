@@ -38,6 +38,8 @@ export interface RunRequest {
   readonly leave?: AbortSignal;
   readonly capabilities?: Capabilities | undefined;
   readonly parent?: RunParent | undefined;
+  /** Of a run that has to be found by something else than a list. Default: a new one. */
+  readonly runId?: string;
   /** Where the labels gather of those on whose behalf it runs. */
   readonly outer?: readonly TaintScope[];
   /** Set for a changed program that gets the answers of a recorded run. */

@@ -167,7 +167,7 @@ export function driverFor(drivers: readonly SandboxDriver[], language: ProgramLa
 
 function newScope(seams: RunSeams, request: RunRequest): RunScope {
   const startedAtMs = seams.clock.now();
-  return scopeOf(seams, request, { lease: firstLease(newRunId(startedAtMs, seams.random)), startedAtMs });
+  return scopeOf(seams, request, { lease: firstLease(request.runId ?? newRunId(startedAtMs, seams.random)), startedAtMs });
 }
 
 /** What is known of a run that is driven under this lease. */

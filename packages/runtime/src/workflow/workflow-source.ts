@@ -138,16 +138,10 @@ function polled(result: RunResult): PollAnswer {
   return { kind: "failed", code: "WORKFLOW_FAILED", message: failureOf(result) };
 }
 
-/** Runs that are looked through for the one of a call. */
-const maxLooked = 1_000;
-
-/** A call whose process was lost: its run goes on from its record. Without one nothing had happened. */
-async function reconcile(gate: Gate, { callId, principal, signal }: ToolContext): Promise<ReconcileAnswer> {
-  const run = (await gate.runs.list({ tenant: principal.tenant, limit: maxLooked })).find(({ parent }) => parent?.callId === callId);
-  if (run === undefined) return { kind: "unknown" };
-  const result = await gate.runs.resume(run.runId, { principal, signal });
-  if (result.status === "completed") return { kind: "happened", output: valueOf(result) };
-  return result.status !== "suspended" && result.status !== "running" && changedNothing(result) ? { kind: "did_not_happen" } : { kind: "unknown" };
+/** A call whose process was lost: its run goes on from its record, and the call waits for its end. Without one nothing had happened. */
+async function reconcile(gate: Gate, { callId, principal }: ToolContext): Promise<ReconcileAnswer> {
+  const run = (await gate.runs.ofCall(callId, { principal })).at(-1);
+  return run === undefined ? { kind: "did_not_happen" } : { kind: "goes_on", job: new BackgroundJob({ runId: run.runId }, { pollAfterMs: 0 }) };
 }
 
 function runOf(token: JsonValue): string {
