@@ -15,7 +15,8 @@ const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
 const bin = fileURLToPath(new URL("../bin/callgate.mjs", import.meta.url));
 
-const getCustomer = defineTool({ name: "get_customer", description: "Reads one customer", effect: "read", input: z.object({ id: z.number() }), output: z.object({ id: z.number(), name: z.string() }), handler: ({ id }) => ({ id, name: "Ada" }) });
+const asked: number[] = [];
+const getCustomer = defineTool({ name: "get_customer", description: "Reads one customer", effect: "read", input: z.object({ id: z.number() }), output: z.object({ id: z.number(), name: z.string() }), handler: ({ id }) => { asked.push(id); return { id, name: "Ada" }; } });
 
 const valueOf = ({ value, error, diagnostics }: RunResult): unknown => (value?.kind === "whole" ? value.value : [error, diagnostics]);
 
@@ -67,6 +68,25 @@ describe.skipIf(probe.kind !== "ready")(`programs in Node, through a gate${why}`
     const { runId } = await all.run("return 1");
     await expect(all.runs.replay(runId)).rejects.toMatchObject({ code: "REPLAY_UNAVAILABLE" });
     await expect(open({ sandbox: { javascript: "node", launcher: "deno" } })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test.each([
+    ["node", 'const customer = await tools.crm.get_customer({ id: 7 });\nreturn customer.name;', 'const customer = await tools.crm.get_customer({ id: 7 });\nreturn `${customer.name.toUpperCase()}!`;', "return (await tools.crm.get_customer({ id: 8 })).name;"],
+    ["python", 'from tools import crm\ncrm.get_customer(id=7)["name"]', 'from tools import crm\ncustomer = crm.get_customer(id=7)\ncustomer["name"].upper() + "!"', 'from tools import crm\ncrm.get_customer(id=8)["name"]'],
+  ])("a program of %s is edited against its recorded answers, in its own interpreter: nothing is called, and it stops at a new call", async (language, program, changed, other) => {
+    asked.length = 0;
+    const first = await gate.run(program, { language });
+    const { runId } = first;
+    expect(valueOf(first)).toBe("Ada");
+    const calls = (await gate.runs.list({ kind: "program" })).length;
+    const { result, unused, newCall } = await gate.runs.edit(runId, { program: changed });
+    expect(valueOf(result)).toBe("ADA!");
+    expect([unused, newCall]).toEqual([[], undefined]);
+    expect(result.calls).toMatchObject([{ tool: "crm.get_customer", effectStatus: "none", recorded: { runId } }]);
+    const stopped = await gate.runs.edit(runId, { program: other });
+    expect(stopped).toMatchObject({ newCall: { tool: "crm.get_customer", args: { id: 8 } }, unused: [{ tool: "crm.get_customer" }] });
+    expect((await gate.runs.list({ kind: "program" })).length).toBe(calls + 2);
+    expect(asked).toEqual([7]);
   });
 
   test("callgate run FILE --sandbox bubblewrap, exec -l node and check -l node", () => {

@@ -85,7 +85,7 @@ export type CallDifference = "arguments" | "answer" | "outcome" | "effect";
 export interface RunDiff {
   readonly a: RunSide;
   readonly b: RunSide;
-  /** Unified diff of the program texts; absent where they are equal or one is not kept. */
+  /** Unified hunks of the program texts; absent where they are equal, one is not kept, or more than 500 lines differ. */
   readonly program?: string;
   readonly isProgramEqual: boolean | undefined;
   /** In order: calls of both that belong together, and those of one only. */

@@ -24,8 +24,8 @@ function headOf({ runId, status, errorCode, startedAtMs, durationMs }: RunSide):
 
 function programLines({ program, isProgramEqual }: RunDiff, colors: Colors): readonly string[] {
   if (isProgramEqual === true) return ["the program is the same", ""];
-  if (program === undefined) return ["the programs cannot be compared: the text of one is not kept any more", ""];
-  const body = program.split("\n").slice(4).filter((line) => line !== "");
+  if (program === undefined) return [isProgramEqual === false ? "the programs have little in common" : "the programs cannot be compared: the text of one is not kept any more", ""];
+  const body = program.split("\n").filter((line) => line !== "");
   return [...body.map((line) => (line.startsWith("-") ? colors.red(visible(line)) : line.startsWith("+") ? colors.green(visible(line)) : colors.dim(visible(line)))), ""];
 }
 

@@ -1,7 +1,7 @@
 import { encodeValue } from "@callgate/contract";
 import type { Digest, PlanItem } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
-import { alignWrites } from "./align-writes.ts";
+import { alignCalls } from "../lib/align-calls.ts";
 import { differingPaths, withoutPaths } from "./value-paths.ts";
 
 /** A write as a rehearsal has it on record. */
@@ -18,12 +18,12 @@ export interface RehearsedWrite extends Omit<PlanItem, "id" | "isConditional" | 
  * What came only there is an item too, after the others, and conditional.
  */
 export function planItems(plain: readonly RehearsedWrite[], varied: readonly RehearsedWrite[]): readonly PlanItem[] {
-  const counterparts = alignWrites(plain, varied);
+  const pairs = alignCalls(plain, varied);
+  const counterparts = new Map(pairs.map(([one, other]) => [one, other]));
   const ids = new Map(plain.map(({ seq }, index) => [seq, String(index + 1)]));
-  const found = new Set(counterparts);
-  const only = varied.filter((write) => !found.has(write));
+  const only = pairs.flatMap(([one, other]) => (one === undefined && other !== undefined ? [other] : []));
   return [
-    ...plain.map((write, index) => itemOf(write, { id: String(index + 1), ids, counterpart: counterparts[index] })),
+    ...plain.map((write, index) => itemOf(write, { id: String(index + 1), ids, counterpart: counterparts.get(write) })),
     ...only.map((write, index) => itemOf(write, { id: String(plain.length + index + 1), ids: new Map(), counterpart: undefined })),
   ];
 }

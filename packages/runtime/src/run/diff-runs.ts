@@ -1,5 +1,6 @@
-import type { CallDifference, DiffedCall, JournalEntry, RunDiff, RunRecord, RunSide } from "@callgate/contract";
-import { createPatch, diffArrays } from "diff";
+import type { CallDifference, DiffedCall, Digest, JournalEntry, RunDiff, RunRecord, RunSide } from "@callgate/contract";
+import { alignCalls } from "../lib/align-calls.ts";
+import { textDiff } from "../lib/text-diff.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 
 /** A run and all that is on record of it. */
@@ -10,28 +11,25 @@ export interface RecordOfRun {
 
 interface Compared extends DiffedCall {
   readonly tool: string;
-  readonly argsDigest: string;
+  readonly argsDigest: Digest;
   readonly answerDigest: string | undefined;
 }
 
-type Pair = readonly [a: Compared | undefined, b: Compared | undefined];
-
 /**
- * Holds two runs against each other: program, calls, end. Calls that have the same tool and arguments belong together in
- * their order; between two such, what is left belongs together by tool. Values are told as the record's summaries and
+ * Holds two runs against each other: program, calls, end. Which call is which, `alignCalls` says. Values are told as the record's summaries and
  * compared by their digests.
  */
 export function diffRuns(a: RecordOfRun, b: RecordOfRun): RunDiff {
   const [from, to] = [a.run.programText, b.run.programText];
   const isProgramEqual = a.run.programDigest !== undefined && a.run.programDigest === b.run.programDigest ? true : from === undefined || to === undefined ? undefined : from === to;
-  const calls = paired(callsOf(a), callsOf(b)).map(([one, other]) => ({ tool: (one ?? other)?.tool ?? "", ...sideOf("a", one), ...sideOf("b", other), differences: one === undefined || other === undefined ? [] : differencesOf(one, other) }));
+  const calls = alignCalls(callsOf(a), callsOf(b)).map(([one, other]) => ({ tool: (one ?? other)?.tool ?? "", ...sideOf("a", one), ...sideOf("b", other), differences: one === undefined || other === undefined ? [] : differencesOf(one, other) }));
   const [valueA, valueB] = [valueOf(a), valueOf(b)];
   const isValueEqual = valueA === undefined || valueB === undefined ? undefined : valueA.digest === valueB.digest;
   const isEndEqual = a.run.status === b.run.status && a.run.error?.code === b.run.error?.code && isValueEqual !== false;
   return {
     a: runSide(a),
     b: runSide(b),
-    ...(isProgramEqual === false && from !== undefined && to !== undefined ? { program: createPatch("program", withEnd(from), withEnd(to), a.run.runId, b.run.runId) } : {}),
+    ...(isProgramEqual === false && from !== undefined && to !== undefined ? programDiff(from, to) : {}),
     isProgramEqual,
     calls,
     isValueEqual,
@@ -45,8 +43,9 @@ function sideOf<Side extends "a" | "b">(side: Side, call: Compared | undefined):
   return { [side]: told } as { readonly [Key in Side]?: DiffedCall };
 }
 
-function withEnd(text: string): string {
-  return text.endsWith("\n") ? text : `${text}\n`;
+function programDiff(from: string, to: string): Pick<RunDiff, "program"> {
+  const diff = textDiff(from, to);
+  return diff === undefined ? {} : { program: diff.text };
 }
 
 function valueOf({ run, entries }: RecordOfRun): Extract<JournalEntry, { kind: "result" }>["value"] | undefined {
@@ -81,48 +80,6 @@ function callsOf({ entries }: RecordOfRun): readonly Compared[] {
       ...(ended?.recorded === undefined ? {} : { isRecorded: true as const }),
     }];
   });
-}
-
-/** Keeps both orders. */
-function paired(a: readonly Compared[], b: readonly Compared[]): readonly Pair[] {
-  const pairs: Pair[] = [];
-  let [atA, atB] = [0, 0];
-  let loose: { a: Compared[]; b: Compared[] } = { a: [], b: [] };
-  const settle = (): void => {
-    pairs.push(...pairedByTool(loose.a, loose.b));
-    loose = { a: [], b: [] };
-  };
-  for (const { value, added, removed } of diffArrays(a.map(keyOf), b.map(keyOf))) {
-    const count = value.length;
-    if (added) loose.b.push(...b.slice(atB, (atB += count)));
-    else if (removed) loose.a.push(...a.slice(atA, (atA += count)));
-    else {
-      settle();
-      for (let index = 0; index < count; index++) pairs.push([a[atA + index], b[atB + index]]);
-      atA += count;
-      atB += count;
-    }
-  }
-  settle();
-  return pairs;
-}
-
-function keyOf({ tool, argsDigest }: Compared): string {
-  return `${tool} ${argsDigest}`;
-}
-
-/** Of what has no equal: the same tool in the same order. */
-function pairedByTool(a: readonly Compared[], b: readonly Compared[]): readonly Pair[] {
-  const pairs: Pair[] = [];
-  let [atA, atB] = [0, 0];
-  for (const { value, added, removed } of diffArrays(a.map(({ tool }) => tool), b.map(({ tool }) => tool))) {
-    for (const _tool of value) {
-      if (added) pairs.push([undefined, b[atB++]]);
-      else if (removed) pairs.push([a[atA++], undefined]);
-      else pairs.push([a[atA++], b[atB++]]);
-    }
-  }
-  return pairs;
 }
 
 /** A call that was answered from a record changed nothing; that is no difference of what it is. */
