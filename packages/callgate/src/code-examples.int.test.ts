@@ -16,6 +16,10 @@ async function printed(name: string): Promise<string> {
   return stdout;
 }
 
+test("examples/workflows: a kept workflow's tests, a chain found and drafted, called, kept through a change, locked on another", { timeout: 300_000 }, async () => {
+  expect(await printed("workflows")).toMatch(/2 tests passed[^]*found 4 times: shop\.find → shop\.orders → shop\.cancel[^]*keeps its older version[^]*locked on it as 0\.1\.1/);
+});
+
 describe("examples of code execution", { timeout: 300_000 }, () => {
   test("data-analysis: prices from a tool, averages by pandas, a picture and a report come back", async () => {
     expect(await printed("data-analysis")).toMatch(/figure-1\.png \(image\/png\).*crossings|^skipped: /s);
