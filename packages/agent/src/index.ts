@@ -20,3 +20,5 @@ export { createTeam } from "./create-team.ts";
 export type { Team, TeamOptions, TeamOrder, TeamResult, TeamTurn } from "./create-team.ts";
 export { aiTools } from "./ai-tools.ts";
 export type { AiToolsOptions } from "./ai-tools.ts";
+export { aiSdkTools } from "./interop/ai-sdk-tools.ts";
+export type { AiSdkTool, AiSdkToolsOptions } from "./interop/ai-sdk-tools.ts";

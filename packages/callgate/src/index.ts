@@ -1,6 +1,6 @@
 // What people import. Anything exported here is public.
 
-export { agentTool, aiTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, promptNames, promptText, scriptedModel } from "@callgate/agent";
+export { agentTool, aiSdkTools, aiTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, promptNames, promptText, scriptedModel } from "@callgate/agent";
 export type {
   Agent,
   AgentEffects,
@@ -14,6 +14,8 @@ export type {
   AgentStream,
   AgentToolOptions,
   AgentUsage,
+  AiSdkTool,
+  AiSdkToolsOptions,
   AiToolsOptions,
   BudgetName,
   CallReport,

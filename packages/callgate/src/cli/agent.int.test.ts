@@ -43,6 +43,23 @@ test("agent ends as suspended where a person is needed, and goes on with the ans
   expect(callgate("-c", "none.jsonc", "agent", "hello")).toMatchObject({ status: 2, stderr: expect.stringContaining("npm i @ai-sdk/anthropic") as string });
 });
 
+const onTerminal = fileURLToPath(new URL("fixtures/on_terminal.py", import.meta.url));
+const hasTerminals = spawnSync("python3", ["-c", "import pty, os; os.close(pty.openpty()[0])"]).status === 0;
+
+test.skipIf(!hasTerminals)("a conversation on a terminal: the model asks, a call asks, and the next task goes on from there (skipped where python3 makes no terminal)", { timeout: 600_000 }, () => {
+  const talk = createCliProject({
+    "callgate.jsonc": JSON.stringify({ agent: { provider: "scripted", script: "script.json", mode: "tools" } }),
+    "script.json": JSON.stringify([script[0], "Paid.", "As I said."]),
+    "tools/bank.ts": tool,
+  }, { TERM: "xterm" });
+  const steps = [["you\\S* ", "pay the rent\r"], ["Type (?:\\u001b\\[1m)?([a-z]+)\\S* to allow this one call.*> ", "{1}\r"], ["Which month.*answer\\S* ", "May\r"], ["Paid\\..*you\\S* ", "sure?\r"], ["As I said\\..*you\\S* ", "\r"]];
+  const job = { command: [process.execPath, callgateBin, "--trust", "agent"], cwd: talk.folder, env: talk.env, columns: 100, steps, timeoutS: 110 };
+  const { status, left, shown } = JSON.parse(spawnSync("python3", [onTerminal], { input: JSON.stringify(job), encoding: "utf8" }).stdout) as { readonly status: number; readonly left: readonly string[]; readonly shown: string };
+  expect({ status, left, shown: left.length === 0 ? "" : shown }).toEqual({ status: 0, left: [], shown: "" });
+  expect(readFileSync(join(talk.folder, "paid.txt"), "utf8")).toBe('{"amount":5}\n');
+  rmSync(talk.root, { recursive: true, force: true });
+});
+
 test("the folder of examples/agent-desk works in the terminal, and its story ends as it checks", { timeout: 600_000 }, () => {
   const desk = createCliProject({}, {});
   try {

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { createAgent } from "@callgate/agent";
-import type { Agent, AgentMode, AgentOptions, AgentResult, SessionState } from "@callgate/agent";
+import type { Agent, AgentMode, AgentOptions, AgentResult, ModelPrice, SessionState } from "@callgate/agent";
 import { CallgateError } from "@callgate/contract";
-import type { Gate } from "@callgate/contract";
+import type { AgentConfig } from "../../config/agent-schema.ts";
 import { openModel } from "../../agent/open-model.ts";
 import { createAgentView } from "../agent-view.ts";
 import { passOnInterrupts } from "../ask-yes-no.ts";
@@ -32,7 +32,7 @@ export async function agentCommand(task: string, options: AgentCommandOptions, c
   return await context.withGate(async (gate, view) => {
     view.close();
     const agent = createAgent({ ...agentOptions(options, { config: config.agent, isInteractive, context }), model, gate });
-    if (options.resume !== true && task === "") return await converse(agent, options, { context, gate });
+    if (options.resume !== true && task === "") return await converse(agent, options, context);
     const state = readSession(options.session);
     const watch = createAgentView(context.terminal);
     const result = options.resume === true ? await resume(agent, state, { options, context, watch }) : await agent.run(task, { signal: context.signal, onEvent: watch, ...(state === undefined ? {} : { state }) });
@@ -41,24 +41,29 @@ export async function agentCommand(task: string, options: AgentCommandOptions, c
   }, { interactive: true });
 }
 
-function agentOptions({ mode, session }: AgentCommandOptions, { config, isInteractive, context }: { readonly config: NonNullable<Awaited<ReturnType<CommandContext["configuration"]>>["config"]["agent"]> | undefined; readonly isInteractive: boolean; readonly context: CommandContext }): Omit<AgentOptions, "model" | "gate"> {
+function agentOptions({ mode, session }: AgentCommandOptions, { config, isInteractive, context }: { readonly config: AgentConfig | undefined; readonly isInteractive: boolean; readonly context: CommandContext }): Omit<AgentOptions, "model" | "gate"> {
   const { instructions, tools, limits, price, mode: configured } = config ?? {};
   const suspends = !isInteractive && session !== undefined;
-  const defined = <Value extends object>(value: Value): never => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
+  const defined = <Given extends object>(given: Given): { readonly [Key in keyof Given]?: NonNullable<Given[Key]> } => Object.fromEntries(Object.entries(given).filter(([, one]) => one !== undefined)) as never;
   return {
     name: "agent",
     mode: (mode as AgentMode | undefined) ?? configured ?? "auto",
     ...(instructions === undefined ? {} : { instructions }),
     ...(tools === undefined ? {} : { tools }),
-    ...(limits === undefined ? {} : { limits: defined(limits) }),
-    ...(price === undefined ? {} : { price: defined(price) }),
+    // A person reads one question at a time: on a terminal calls go one by one.
+    limits: { ...(limits === undefined ? {} : defined(limits)), ...(isInteractive ? { concurrentCalls: 1 } : {}) },
+    ...(price === undefined ? {} : { price: definedPrice(price) }),
     ...(suspends ? { approvals: "suspend" as const, askUser: "suspend" as const } : {}),
     ...(isInteractive ? { askUser: terminalAsker(context.terminal) } : {}),
   };
 }
 
+function definedPrice({ inputMicroUsdPerMTok, cachedMicroUsdPerMTok, outputMicroUsdPerMTok }: NonNullable<AgentConfig["price"]>): ModelPrice {
+  return { inputMicroUsdPerMTok, outputMicroUsdPerMTok, ...(cachedMicroUsdPerMTok === undefined ? {} : { cachedMicroUsdPerMTok }) };
+}
+
 /** Task after task, until the input ends. Ctrl-C ends the one under way. */
-async function converse(agent: Agent, { session }: AgentCommandOptions, { context }: { readonly context: CommandContext; readonly gate: Gate }): Promise<ExitCode> {
+async function converse(agent: Agent, { session }: AgentCommandOptions, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   let state = readSession(session);
   let code: ExitCode = exitCodes.ok;
