@@ -17,6 +17,8 @@ export interface AgentRun {
   /** Of the agent that began; who it hands over to keeps to them. */
   readonly limits: AgentLimits;
   readonly session: Session;
+  /** Into whose context all that is read goes: the session's, or that of the agent that called this one. */
+  readonly conversation: string;
   readonly meter: RunMeter;
   /** The turn under way, from 1. */
   turn: number;
@@ -41,16 +43,16 @@ export function emitter(run: Pick<AgentRun, "session" | "turn" | "clock">, hear:
 }
 
 /** What the agent that has the word is shown now. */
-export function surfaceOf({ setup, session, meter }: Pick<AgentRun, "setup" | "session" | "meter">): { readonly surface: AgentSurface; readonly calls: GateCalls } {
-  const calls = gateCallsOf({ setup, session, meter });
-  return { surface: agentSurface({ setup, calls, conversation: session.sessionId, selected: session.selected }), calls };
+export function surfaceOf(run: Pick<AgentRun, "setup" | "session" | "meter" | "conversation">): { readonly surface: AgentSurface; readonly calls: GateCalls } {
+  const calls = gateCallsOf(run);
+  return { surface: agentSurface({ setup: run.setup, calls, conversation: run.conversation, selected: run.session.selected }), calls };
 }
 
 /** Kinds of sources that are the host's own code. */
 const ownKinds: ReadonlySet<string> = new Set(["functions", "folder"]);
 
-export function gateCallsOf({ setup, session, meter }: Pick<AgentRun, "setup" | "session" | "meter">): GateCalls {
+export function gateCallsOf({ setup, meter, conversation }: Pick<AgentRun, "setup" | "meter" | "conversation">): GateCalls {
   const { gate, principal, lane, limits, options: { taskId, approvals } } = setup;
   const own = new Set(gate.namespaces({ principal }).flatMap(({ namespace, kind }) => (ownKinds.has(kind) ? [namespace] : [])));
-  return createGateCalls({ gate, principal, conversation: session.sessionId, lane, resultTokens: limits.resultTokens, taskId, suspends: approvals === "suspend", capabilities: capabilitiesOf(setup), isOwn: (tool) => own.has(tool.split(".")[0] ?? ""), caller: { meter, allows: setup.allows, lane } });
+  return createGateCalls({ gate, principal, conversation, lane, resultTokens: limits.resultTokens, taskId, suspends: approvals === "suspend", capabilities: capabilitiesOf(setup), isOwn: (tool) => own.has(tool.split(".")[0] ?? ""), caller: { meter, allows: setup.allows, lane, conversation } });
 }

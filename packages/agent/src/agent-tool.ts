@@ -43,13 +43,13 @@ export function agentTool(agent: Agent | (() => Agent), { name, description, eff
   });
 }
 
-/** What a calling run may: from the agent that made it, or, where that is gone, from its record. */
-async function callingRun({ gate }: AgentSetup, { runId, principal }: ToolContext): Promise<{ readonly lane: Lane; readonly allows: (tool: string) => boolean }> {
+/** What a calling run may, and whose context it is part of: from the agent that made it, or, where that is gone, from its record. */
+async function callingRun({ gate }: AgentSetup, { runId, principal }: ToolContext): Promise<{ readonly lane: Lane; readonly allows: (tool: string) => boolean; readonly conversation?: string | undefined }> {
   const caller = callerOf(gate, runId);
   if (caller !== undefined) return caller;
   const run = (await gate.runs.show(runId, { principal }))?.run;
   const bounds = run?.capabilities?.tools;
-  return { lane: run?.lane ?? "query", allows: (tool) => bounds === undefined || Object.hasOwn(bounds, tool) };
+  return { lane: run?.lane ?? "query", conversation: run?.conversation, allows: (tool) => bounds === undefined || Object.hasOwn(bounds, tool) };
 }
 
 async function performTask(setup: AgentSetup, { task, effect, context }: { readonly task: string; readonly effect: Effect; readonly context: ToolContext }): Promise<AgentResult> {
@@ -63,7 +63,7 @@ async function performTask(setup: AgentSetup, { task, effect, context }: { reado
     lane: effect === "read" || caller.lane === "query" ? "query" : setup.lane,
     allows: (tool) => setup.allows(tool) && caller.allows(tool),
   };
-  return await runTask(acting, task, { signal: context.signal, ...(parent === undefined ? {} : { parent }), onEvent: (event) => { if (event.kind === "model-start") context.progress(`${setup.name}: turn ${event.turn}`); } });
+  return await runTask(acting, task, { signal: context.signal, ...(parent === undefined ? {} : { parent }), ...(caller.conversation === undefined ? {} : { conversation: caller.conversation }), onEvent: (event) => { if (event.kind === "model-start") context.progress(`${setup.name}: turn ${event.turn}`); } });
 }
 
 async function answerOf(result: AgentResult, context: ToolContext): Promise<unknown> {

@@ -122,6 +122,27 @@ describe("agent-and-executor: approvals", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("what waits and cannot go on now waits on, with why; the answer is not lost", async () => {
+    const folder = makeOwnedFolder("callgate-agent");
+    const journalPath = join(folder, "journal.db");
+    const { tools, paid } = bank();
+    const verdict = (tool: string) => (tool === "bank.pay" ? "ask" : "allow") as "ask" | "allow";
+    const here = await agentGate(tools, { verdict, journalPath });
+    const first = await createAgent({ name: "a", model: scriptedModel([both]), gate: here.gate, mode: "tools", approvals: "suspend" }).run("pay");
+    await answerAll(here, true);
+    await here.gate.close();
+    const changed = { bank: [...tools.bank.slice(1), defineTool({ name: "pay", description: "Pays.", effect: "write", input: { type: "object", required: ["iban"] }, handler: (args) => paid.push(args) })] };
+    const other = await agentGate(changed, { verdict, journalPath });
+    const again = await createAgent({ name: "a", model: scriptedModel([]), gate: other.gate, mode: "tools", approvals: "suspend" }).resume(throughJson(first.state));
+    expect(again).toMatchObject({ stop: { kind: "suspended" }, calls: [{ callId: "p", status: "waiting", text: expect.stringContaining("RUN_NOT_RESUMABLE") as string }] });
+    await other.gate.close();
+    const there = await worldOf(tools, { journalPath });
+    expect((await createAgent({ name: "a", model: scriptedModel(["Paid."]), gate: there.gate, mode: "tools", approvals: "suspend" }).resume(throughJson(again.state))).answer).toBe("Paid.");
+    expect(paid).toEqual([{ amount: 5 }]);
+    await open.pop()?.gate.close();
+    rmSync(folder, { recursive: true });
+  });
+
   test.each([
     ["throws", () => { throw new Error("no line"); }],
     ["gives no answer that is one", () => ({}) as never],

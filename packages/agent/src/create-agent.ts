@@ -40,8 +40,14 @@ export function createAgent(options: AgentOptions): Agent {
   });
 }
 
-/** @param parent of a sub-agent: it shares the budgets, and what it may */
-export async function runTask(setup: AgentSetup, task: string, { state, ...how }: TaskOptions & { readonly parent?: RunMeter } = {}): Promise<AgentResult> {
+/** What a sub-agent shares with who called it. */
+interface Shared {
+  readonly parent?: RunMeter;
+  /** Default: the session's own. */
+  readonly conversation?: string;
+}
+
+export async function runTask(setup: AgentSetup, task: string, { state, ...how }: TaskOptions & Shared = {}): Promise<AgentResult> {
   if (typeof task !== "string" || task.trim() === "") throw new CallgateError("USAGE", `Agent "${setup.name}": a task is a text that says something`);
   const session = state === undefined ? newSession(setup.name) : loadSession(state);
   if (session.open.length > 0) throw new CallgateError("USAGE", `Agent "${setup.name}": this conversation waits for a person; go on with resume`);
@@ -50,21 +56,20 @@ export async function runTask(setup: AgentSetup, task: string, { state, ...how }
   return await conduct(setup, session, { ...how, begin: () => Promise.resolve(undefined) });
 }
 
-interface Conducting extends Omit<TaskOptions, "state"> {
-  readonly parent?: RunMeter;
+interface Conducting extends Omit<TaskOptions, "state">, Shared {
   /** What comes before the first turn. */
   readonly begin: (run: AgentRun) => Promise<Ending | undefined>;
 }
 
 /** Opens what a run needs, lets the loop run, and leaves nothing behind. */
-async function conduct(first: AgentSetup, session: Session, { signal, onEvent = () => undefined, parent, begin }: Conducting): Promise<AgentResult> {
+async function conduct(first: AgentSetup, session: Session, { signal, onEvent = () => undefined, parent, conversation = session.sessionId, begin }: Conducting): Promise<AgentResult> {
   const setup = withWord(first, session);
   const { gate, limits, clock, principal, options: { taskId } } = setup;
   const over = linkedAbort(...(signal === undefined ? [] : [signal]));
   const late = Number.isFinite(limits.wallMs) ? clock.schedule(limits.wallMs, () => over.abort(new DOMException("The wall time is over", "TimeoutError"))) : undefined;
-  const record = gate.recordAgent({ principal, conversation: session.sessionId, ...(taskId === undefined ? {} : { taskId }) });
+  const record = gate.recordAgent({ principal, conversation, ...(taskId === undefined ? {} : { taskId }) });
   const meter = createRunMeter(limits, parent);
-  const run: AgentRun = { setup, limits, session, meter, record, clock, turn: 0, signal: over.signal, isCancelled: () => signal?.aborted === true, emit: (news) => tell(news), notices: new Set(), refusals: new Map(), repairs: [], lastCode: undefined };
+  const run: AgentRun = { setup, limits, session, conversation, meter, record, clock, turn: 0, signal: over.signal, isCancelled: () => signal?.aborted === true, emit: (news) => tell(news), notices: new Set(), refusals: new Map(), repairs: [], lastCode: undefined };
   const tell = emitter(run, (event: AgentEvent) => onEvent(event));
   try {
     await race(() => gate.ready(), { clock, timeoutMs: readyMs, signal: over.signal });

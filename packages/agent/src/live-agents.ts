@@ -6,6 +6,8 @@ export interface CallingAgent {
   readonly meter: RunMeter;
   readonly allows: (tool: string) => boolean;
   readonly lane: Lane;
+  /** Labels of what either reads reach both. */
+  readonly conversation: string;
 }
 
 /**

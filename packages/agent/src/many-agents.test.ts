@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const written: string[] = [];
 const tools = {
-  data: [defineTool({ name: "look", description: "Looks.", effect: "read", input: true, handler: () => 7 })],
+  data: [defineTool({ name: "look", description: "Looks.", effect: "read", labels: ["private"], input: true, handler: () => 7 })],
   mail: [defineTool({ name: "send", description: "Sends.", effect: "write", input: true, handler: () => { written.push("mail"); return "sent"; } })],
 };
 
@@ -76,6 +76,15 @@ describe("an agent as a tool", () => {
     expect(written).toEqual(["mail"]);
     const senders = wide.events.flatMap((event) => (event.kind === "call-requested" && event.tool === "mail.send" ? [event.principal.agent] : []));
     expect(senders).toEqual(["boss"]);
+  });
+
+  test("what it has read its caller has read: labels reach the caller's later calls", async () => {
+    const { gate, events } = await withResearcher([{ calls: [{ tool: "data.look" }] }, "It is 7."]);
+    const model = scriptedModel([{ calls: [{ tool: "agents.research", input: { task: "look" } }] }, { calls: [{ tool: "mail.send" }] }, "ok"]);
+    await createAgent({ name: "boss", model, gate, mode: "tools" }).run("x");
+    const sends = events.flatMap((event) => (event.kind === "run-started" || !("tool" in event) || event.tool !== "mail.send" ? [] : [event.runId]));
+    const decided = (await gate.runs.show(sends[0] ?? ""))?.entries.find((entry) => entry.kind === "call-decided");
+    expect(decided).toMatchObject({ taint: expect.arrayContaining(["private", "untrusted"]) as unknown });
   });
 
   test("ends with its caller's budget, and with its caller's signal", async () => {

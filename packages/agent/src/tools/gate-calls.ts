@@ -1,8 +1,10 @@
+import { CallgateError } from "@callgate/contract";
 import type { Artifact, CallResult, CallSummary, Capabilities, Gate, GateEvent, Handle, Lane, Principal, ProgramLanguage, RunResult } from "@callgate/contract";
 import { runReport } from "@callgate/runtime";
 import { callProgram, callText } from "@callgate/runtime/surface";
 import type { AgentEffects, CallStatus } from "../agent-result.ts";
 import { callsFor } from "../live-agents.ts";
+import type { WaitingCall } from "../session/session-state.ts";
 import type { CallingAgent } from "../live-agents.ts";
 import type { CallAnswer, CallAt, ShownFile } from "./agent-tool.ts";
 import { handoffIn } from "./handoff.ts";
@@ -30,7 +32,7 @@ export interface GateCalls {
   call(tool: string, args: unknown, at: CallAt): Promise<CallAnswer>;
   run(code: string, how: { readonly language: ProgramLanguage; readonly lane?: Lane }, at: CallAt): Promise<CallAnswer>;
   /** Goes on with a run that waited for a person. */
-  resume(waiting: { readonly runId: string; readonly program: string; readonly tool: string }, at: CallAt): Promise<CallAnswer>;
+  resume(waiting: Extract<WaitingCall, { kind: "approval" }>, at: CallAt): Promise<CallAnswer>;
 }
 
 export function createGateCalls(options: GateCallsOptions): GateCalls {
@@ -67,13 +69,24 @@ export function createGateCalls(options: GateCallsOptions): GateCalls {
       const handed = options.isOwn(tool) && result.outcome.kind === "ok" ? handoffIn(result.outcome.value) : undefined;
       return { ...callAnswer(tool, result), ...(handed === undefined ? {} : { handoff: handed }), files: await filesOf(options, result.artifacts, at.signal) };
     },
-    async resume({ runId, program, tool }, at) {
+    async resume(waiting, at) {
+      const { runId, program, tool } = waiting;
       const shown = await gate.runs.show(runId, { principal: options.principal });
-      if (shown === undefined || (shown.run.programText !== undefined && shown.run.programText !== program)) return { status: "not_executed", text: "The call was not made: what was to be approved and what is on record are not the same.", effectStatus: "none", runIds: [runId] };
-      const result = await heard(at, () => gate.runs.resume(runId, { principal: options.principal, signal: at.signal, suspendAfterMs: 0 }), runId);
-      return await runAnswer(result, { callId: at.callId, program, tool, files: (artifacts) => filesOf(options, artifacts, at.signal) });
+      if (shown?.run.programText !== program) return { status: "not_executed", text: "The call was not made: what was to be approved and what is on record are not the same.", effectStatus: "none", runIds: [runId] };
+      const resuming = heard(at, () => gate.runs.resume(runId, { principal: options.principal, signal: at.signal, suspendAfterMs: 0 }), runId);
+      const answering = { callId: at.callId, program, tool, files: (artifacts: RunResult["artifacts"]) => filesOf(options, artifacts, at.signal) };
+      return await resuming.then((result) => runAnswer(result, answering), (fault: unknown) => cannotGoOn(options, waiting, fault));
     },
   };
+}
+
+/** A run that cannot go on now (its tools have changed, its source is away) waits on; one that has ended otherwise is told as that. */
+async function cannotGoOn({ gate, principal }: GateCallsOptions, waiting: Extract<WaitingCall, { kind: "approval" }>, fault: unknown): Promise<CallAnswer> {
+  if (!CallgateError.is(fault) || fault.code === "CLOSED") throw fault;
+  const text = `${fault.code}: ${fault.message}`;
+  const status = (await gate.runs.show(waiting.runId, { principal }))?.run.status;
+  if (status === "suspended") return { status: "waiting", text, effectStatus: "none", runIds: [waiting.runId], waiting };
+  return { status: "failed", text, effectStatus: "unknown", runIds: [waiting.runId] };
 }
 
 function tell(event: GateEvent, { callId, emit }: CallAt): void {
