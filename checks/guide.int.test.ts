@@ -45,8 +45,15 @@ declare global {
 const givenModules = `
 declare module "tools" {
   export const documents: typeof import("tools/documents"); export const crm: { find(input: { name: string }): Promise<unknown> };
+  export const shop: typeof import("tools/shop");
   export function search(query: string): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
   export function sleep(until: number | Date): Promise<void>; export function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
+}
+declare module "tools/shop" {
+  type Page<Row> = { rows: Row[]; cursor: string | null };
+  export function find_orders(input?: { where?: object; orderBy?: { column: "cents"; direction?: "asc" | "desc" }[]; limit?: number; cursor?: string | null }): Promise<Page<{ id: number; cents: number }>>;
+  export function update_orders(input: { where: object; set: object }): Promise<{ changed: number }>;
+  export function query(input: { sql: string; params?: unknown[] | Record<string, unknown> }): Promise<Page<Record<string, unknown>>>;
 }
 declare module "tools/documents" { export function get_document(input: { id: string }): Promise<DocumentLine>; export type DocumentLine = { id: string } }
 `;
@@ -99,7 +106,7 @@ describe("docs/guide and the packages' READMEs", { timeout: 120_000 }, () => {
     const value: unknown = ts.convertToObject(ts.parseJsonText("shown.json", text), errors);
     expect(errors.map(({ messageText }) => messageText)).toEqual([]);
     if (Array.isArray(value)) expect(() => createCedarPolicy({ rules: value as PolicyRule[] })).not.toThrow();
-    else if (typeof value === "object" && value !== null && ("mcpServers" in value || "rules" in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
+    else if (typeof value === "object" && value !== null && ["mcpServers", "rules", "sql"].some((key) => key in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
   });
 
   test.each(of("sh").filter(([, { text }]) => text.includes("callgate init")))("%s does what it says in an empty folder", (_place, { text }) => {

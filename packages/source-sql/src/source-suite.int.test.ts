@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { testSource } from "@callgate/testkit";
-import { describe } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import { missingPostgres, startPostgres } from "../../journal-postgres/src/fixtures/private-postgres.ts";
+import type { PrivatePostgres } from "../../journal-postgres/src/fixtures/private-postgres.ts";
 import { startUnsteadyProxy } from "./fixtures/unsteady-proxy.ts";
 import { createSqlSource } from "./sql-source.ts";
 
@@ -31,14 +32,22 @@ testSource("SQLite", () => {
 });
 
 describe.skipIf(missingPostgres() !== undefined)(`PostgreSQL ${missingPostgres() ?? ""}`, () => {
+  let server: PrivatePostgres;
+  let databases = 0;
+  beforeAll(async () => {
+    server = await startPostgres({ fsync: false });
+  });
+  afterAll(() => server.stop());
+
   testSource("PostgreSQL behind a network", async () => {
-    const server = await startPostgres({ fsync: false });
-    const url = await server.createDatabase("shop");
-    server.restoreDatabase(tables, "shop");
+    databases += 1;
+    const name = `shop${databases}`;
+    const url = await server.createDatabase(name);
+    server.restoreDatabase(tables, name);
     const socket = decodeURIComponent(/host=([^&]+)/.exec(url)?.[1] ?? "");
     const proxy = await startUnsteadyProxy(`${socket}/.s.PGSQL.5432`);
     return {
-      source: createSqlSource({ namespace: "shop", url: `postgres://postgres:very-secret-word@127.0.0.1:${proxy.port}/shop` }),
+      source: createSqlSource({ namespace: "shop", url: `postgres://postgres:very-secret-word@127.0.0.1:${proxy.port}/${name}` }),
       tools,
       answered,
       refused,
@@ -48,10 +57,7 @@ describe.skipIf(missingPostgres() !== undefined)(`PostgreSQL ${missingPostgres()
         goAway: () => Promise.resolve(proxy.cut()),
         comeBack: () => Promise.resolve(proxy.mend()),
       },
-      dispose: async () => {
-        await proxy.close();
-        await server.stop();
-      },
+      dispose: () => proxy.close(),
     };
   });
 });

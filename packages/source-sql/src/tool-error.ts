@@ -25,8 +25,9 @@ export function toolErrorOf(error: unknown, context: FaultContext): unknown {
     code,
     message: context.secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), message).slice(0, 2_000),
     retryable: retryable && !error.inDoubt,
-    // Until its commit a transaction has changed nothing, whatever became of the connection.
-    notApplied: !context.isWrite || (!error.inDoubt && (context.rollsBack || neverRan.has(error.kind))),
+    // Until its commit a transaction has changed nothing, whatever became of the connection. Of a query nothing is claimed: where
+    // the database does not prove that it reads, it may have done something.
+    notApplied: !error.inDoubt && (neverRan.has(error.kind) || (context.isWrite && context.rollsBack)),
     ...(details === undefined ? {} : { details }),
     cause: error,
   });
