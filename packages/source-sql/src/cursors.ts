@@ -21,14 +21,17 @@ export interface Cursors {
   keep(query: OpenQuery): string;
   /** Takes it out, for the next page. Errors: `ToolError` CURSOR_EXPIRED, also for one of somebody else. */
   take(cursor: string, wanted: Pick<OpenQuery, "request" | "owner">): OpenQuery;
-  /** Drops the one that has waited longest, so that its connection is free. */
+  /** Drops the one that has waited longest, so that its connection is free; none that was kept a moment ago, for it is being read. */
   dropOldest(): void;
   dropAll(): Promise<void>;
 }
 
+/** A program that reads page after page asks sooner than this. */
+const momentMs = 1_000;
+
 /** @param idleMs how long one waits to be asked for more */
 export function createCursors(idleMs: number, giveBack: Database["giveBack"]): Cursors {
-  const open = new Map<string, { readonly query: OpenQuery; readonly timer: NodeJS.Timeout }>();
+  const open = new Map<string, { readonly query: OpenQuery; readonly timer: NodeJS.Timeout; readonly keptMs: number }>();
 
   function remove(cursor: string): OpenQuery | undefined {
     const found = open.get(cursor);
@@ -46,7 +49,7 @@ export function createCursors(idleMs: number, giveBack: Database["giveBack"]): C
     keep(query) {
       const cursor = randomUUID();
       const timer = setTimeout(() => void drop(cursor).catch(() => undefined), idleMs).unref();
-      open.set(cursor, { query, timer });
+      open.set(cursor, { query, timer, keptMs: performance.now() });
       return cursor;
     },
     take(cursor, wanted) {
@@ -59,8 +62,10 @@ export function createCursors(idleMs: number, giveBack: Database["giveBack"]): C
       return found;
     },
     dropOldest() {
-      const [oldest] = open.keys();
-      if (oldest !== undefined) drop(oldest).catch(() => undefined);
+      const [oldest] = open;
+      if (oldest === undefined) return;
+      const [cursor, { keptMs }] = oldest;
+      if (performance.now() - keptMs >= momentMs) drop(cursor).catch(() => undefined);
     },
     async dropAll() {
       await Promise.all([...open.keys()].map(drop));

@@ -7,6 +7,8 @@ import { SqlFault } from "./sql-fault.ts";
 const retryAfterMs = 1_000;
 /** Nobody mends a password within a second. */
 const signInAgainMs = 30_000;
+/** How often who waits for a connection asks for one back. */
+const reclaimEveryMs = 200;
 /** Connections that nobody needs are let go. */
 const idleMs = 30_000;
 
@@ -51,8 +53,8 @@ export function createDatabase({ driver, maxConnections, reclaim, onChange }: Da
     async take(signal) {
       signal.throwIfAborted();
       if (closing !== undefined) throw new SqlFault({ kind: "unreachable", message: "the source was closed" });
-      if (pool.numFree() === 0 && pool.numUsed() >= maxConnections) reclaim();
       const pending = pool.acquire();
+      const waiting = setInterval(() => pool.numUsed() >= maxConnections && reclaim(), reclaimEveryMs).unref();
       const abort = (): void => pending.abort();
       signal.addEventListener("abort", abort, { once: true });
       try {
@@ -61,6 +63,7 @@ export function createDatabase({ driver, maxConnections, reclaim, onChange }: Da
         signal.throwIfAborted();
         throw error;
       } finally {
+        clearInterval(waiting);
         signal.removeEventListener("abort", abort);
       }
     },
