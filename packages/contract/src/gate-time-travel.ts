@@ -50,9 +50,9 @@ export interface GateTimeTravel {
   /**
    * What is needed to execute the run again anywhere, with placeholders for sensitive values: those its tools declare and
    * those detectors find. The program is executed with the placeholders, without an effect, so that the recording holds
-   * what it does with them.
+   * what it does with them. Where its sandbox cannot execute it a second time there are none, and a run that needs one is refused.
    *
-   * Errors: RUN_NOT_FOUND, REPLAY_UNAVAILABLE, RECORDING_INVALID (with placeholders it takes another way).
+   * Errors: RUN_NOT_FOUND, REPLAY_UNAVAILABLE, RECORDING_INVALID (with placeholders it takes another way, or cannot have any).
    */
   recording(runId: string, options?: Caller): Promise<Recording>;
 }

@@ -1,5 +1,5 @@
-import { CallgateError, encodeValue } from "@callgate/contract";
-import type { GuestCall, GuestCompletion, Recording, RecordingAnswer, RecordingEnd, RecordingResult, RecordingTool, WireValue } from "@callgate/contract";
+import { CallgateError, decodeValue, encodeValue } from "@callgate/contract";
+import type { GuestCall, GuestCompletion, JournalEntry, Recording, RecordingAnswer, RecordingEnd, RecordingResult, RecordingTool, RunRecord, WireValue } from "@callgate/contract";
 import { inputPointers, outputPointers } from "../broker/pointers.ts";
 import { modelView } from "../result/model-view.ts";
 import { answersOf } from "./answer-book.ts";
@@ -8,7 +8,7 @@ import type { CatalogView } from "./catalog-view.ts";
 import { createRecordingPlaceholders } from "./recording-placeholders.ts";
 import type { RecordingPlaceholders } from "./recording-placeholders.ts";
 import { checkedInterfaces } from "./pinned-interfaces.ts";
-import { reExecute, replayDriver } from "./re-execute.ts";
+import { driverOf, reExecute, replayDriver } from "./re-execute.ts";
 import type { ReExecuted } from "./re-execute.ts";
 import { recordedJob } from "./recorded-job.ts";
 import { recordingValue } from "./recording-value.ts";
@@ -40,10 +40,11 @@ export async function makeRecording(seams: RunSeams, { run, view: given, drivers
   if (!endedByItself(point.recorded)) throw refuse(`it did not come to an end of its own (${run.status})`);
   const { programText } = run;
   if (programText === undefined) throw refuse("the text of its program is not kept any more");
-  const driver = replayDriver(run, drivers);
   const placeholders = createRecordingPlaceholders();
   const bare = (text: string): string => placeholders.inText(seams.redactor.output(text));
   collectAll(placeholders, point, { view, programText });
+  if (!driverOf(run, drivers).replayable) return recordingAsItIs({ run, point, entries, programText, tools: toolsOf(point, view, refuse), isBare: (text) => bare(text) === text && placeholders.count === 0, refuse });
+  const driver = replayDriver(run, drivers);
   const execute = async () => {
     const recorded = withPlaceholders(point, { view, placeholders, bare });
     return { recorded, taken: await take(recorded, { driver, signal, job: recordedJob({ view, runId: run.runId, limits: run.limits }, recorded) }) };
@@ -73,6 +74,42 @@ export async function makeRecording(seams: RunSeams, { run, view: given, drivers
     answers,
     end: endOf(seams, taken),
     placeholders: placeholders.count,
+  };
+}
+
+interface AsItIs {
+  readonly run: RunRecord;
+  readonly point: ResumePoint;
+  readonly entries: readonly JournalEntry[];
+  readonly programText: string;
+  readonly tools: readonly RecordingTool[];
+  /** Whether a text holds nothing that a placeholder would have to stand for, as nothing else of the run does. */
+  readonly isBare: (text: string) => boolean;
+  readonly refuse: (why: string) => CallgateError;
+}
+
+/** Of a program that cannot be executed a second time, so that no placeholder can be put in and followed: what is on record, where nothing of it is sensitive. */
+function recordingAsItIs({ run, point, entries, programText, tools, isBare, refuse }: AsItIs): Recording {
+  const { runId, seed, limits, language = "typescript", startedAtMs, clockMs = startedAtMs, status, error, resultNumber } = run;
+  const booked = answersOf(point);
+  const kept = entries.find((entry) => entry.kind === "result" && entry.number === resultNumber);
+  const value = kept?.kind === "result" && kept.value.clear !== undefined ? modelView(decodeValue(kept.value.clear)) : undefined;
+  const printed = entries.flatMap((entry) => (entry.kind === "console" ? entry.entries.map(({ text }) => text) : []));
+  const text = entries.flatMap((entry) => (entry.kind === "text" ? [entry.text] : []));
+  if (booked.some(({ call }) => call.kind === "builtin")) throw refuse("it calls built-ins, and its sandbox cannot execute it again to say with what");
+  if (![programText, JSON.stringify(value ?? null), ...printed, ...text].every(isBare)) throw refuse("it holds sensitive values, and its sandbox cannot execute it again with placeholders in their place");
+  return {
+    format: 1,
+    runId,
+    language,
+    program: programText,
+    seed,
+    startedAtMs: clockMs,
+    limits,
+    tools,
+    answers: booked.map((answer) => answerOf(answer, { args: point.calls.get(answer.seq)?.issued?.args.clear, result: answer.result })),
+    end: { status, ...(value === undefined ? {} : { value }), ...(error === undefined ? {} : { errorCode: error.code }), console: printed, text },
+    placeholders: 0,
   };
 }
 

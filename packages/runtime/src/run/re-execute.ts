@@ -64,8 +64,13 @@ export async function reExecute(recorded: RecordedRun, { driver, job, signal, to
 
 /** The sandbox that a recorded program is executed in again. Errors: REPLAY_UNAVAILABLE where that cannot do it. */
 export function replayDriver(run: RunRecord, drivers: readonly SandboxDriver[]): SandboxDriver {
-  const language = run.language ?? "typescript";
-  const driver = drivers.find(({ name, languages }) => name === run.driver && languages.includes(language)) ?? driverFor(drivers, language);
+  const driver = driverOf(run, drivers);
   if (!driver.replayable) throw unavailable(run, `the sandbox ${driver.name} cannot execute a program the same way twice`);
   return driver;
+}
+
+/** The sandbox that a recorded program ran in, or one for its language. */
+export function driverOf(run: RunRecord, drivers: readonly SandboxDriver[]): SandboxDriver {
+  const language = run.language ?? "typescript";
+  return drivers.find(({ name, languages }) => name === run.driver && languages.includes(language)) ?? driverFor(drivers, language);
 }
