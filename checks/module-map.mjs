@@ -43,9 +43,13 @@ export const modules = {
   "check-typescript": { path: "packages/check-typescript/src", does: "the checker of TypeScript and JavaScript, in a worker", imports: ["contract", "runtime doors"] },
   "check-python": { path: "packages/check-python/src", does: "the checker of Python: pyright in a process, a reading of the program in a worker", imports: ["contract", "runtime doors"] },
   "sandbox-quickjs": { path: "packages/sandbox-quickjs/src", does: "the embedded sandbox: QuickJS in worker threads", imports: ["contract"] },
-  "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract"] },
+  "http-client": { path: "packages/http-client/src", does: "HTTP to the outside: judged addresses, bounded answers, credentials by reference", imports: ["contract"] },
+  "http-client/network": { path: "packages/http-client/src/network", does: "which addresses may be connected to, for programs in sandboxes and for requests of sources", imports: ["contract"] },
+  "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract", "http-client/network"] },
   "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
+  "source-openapi": { path: "packages/source-openapi/src", does: "services with an OpenAPI document as sources", imports: ["contract", "http-client"] },
+  "source-openapi/request": { path: "packages/source-openapi/src/request", does: "one operation over HTTP: its request, its answer, its pages", imports: ["contract", "http-client", "source-openapi"] },
   "source-sql": { path: "packages/source-sql/src", does: "SQL databases as sources: tables as typed tools, queries that the database keeps from writing", imports: ["contract", "runtime doors"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
@@ -56,7 +60,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
   },
 };
 

@@ -1,6 +1,7 @@
 // Shapes that cross a wall, and every seam's interface. No I/O. Anything exported here is public.
 
 export type { Digest, JsonObject, JsonSchema, JsonValue } from "./json.ts";
+export { parseLosslessJson, writeLosslessJson } from "./lossless-json.ts";
 export type { Principal } from "./principal.ts";
 export { localPrincipal } from "./principal.ts";
 export type { AgentRecord } from "./agent-record.ts";
@@ -174,7 +175,9 @@ export type {
   RunSurroundings,
 } from "./policy.ts";
 export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
+export { pagedOutput } from "./paged-output.ts";
 export type { SecretVault } from "./secret-vault.ts";
+export { secretForms } from "./secret-forms.ts";
 export type { TraceContext } from "./trace-context.ts";
 export type { Tracing } from "./tracing.ts";
 export type { GatePlans, Plan, PlanAnswer, PlanApproval, PlanItem, PlanItemEnd, PlanProgress } from "./plan.ts";

@@ -1,10 +1,9 @@
 import type { ToolContext } from "@callgate/contract";
-import { CallgateError, SourceReturn, ToolError } from "@callgate/contract";
+import { CallgateError, SourceReturn, ToolError, writeLosslessJson } from "@callgate/contract";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { readCallError, readCallValue } from "./call-value.ts";
 import type { Connection } from "./connection.ts";
 import type { Connector } from "./connector.ts";
-import { writeLosslessJson } from "./lossless-json.ts";
 import { malformedCode, oversizedCode } from "./message-reader.ts";
 import { receivedText } from "./received-text.ts";
 

@@ -1,6 +1,5 @@
 import type { ArtifactInput, JsonObject } from "@callgate/contract";
-import { ToolError } from "@callgate/contract";
-import { parseLosslessJson } from "./lossless-json.ts";
+import { parseLosslessJson, ToolError } from "@callgate/contract";
 import { firstString, isRecord } from "./tool-listing.ts";
 import type { ResultBody } from "./result-body.ts";
 

@@ -1,7 +1,7 @@
+import { parseLosslessJson } from "@callgate/contract";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { Line } from "./line-splitter.ts";
-import { parseLosslessJson } from "./lossless-json.ts";
 import { receivedText } from "./received-text.ts";
 import { carriesBody, wrapBody } from "./result-body.ts";
 import { isRecord } from "./tool-listing.ts";

@@ -1,4 +1,4 @@
-import { writeLosslessJson } from "./lossless-json.ts";
+import { writeLosslessJson } from "@callgate/contract";
 import { receivedText } from "./received-text.ts";
 import type { ResultBody } from "./result-body.ts";
 

@@ -1,5 +1,5 @@
+import { writeLosslessJson } from "@callgate/contract";
 import type { Transport } from "@modelcontextprotocol/client";
-import { writeLosslessJson } from "./lossless-json.ts";
 import { createMessageReader } from "./message-reader.ts";
 import type { Garbage, Malformed } from "./message-reader.ts";
 import { startServerProcess } from "./server-process.ts";

@@ -1,11 +1,10 @@
 import { createSecretKey, hash as hashOf } from "node:crypto";
-import { detectorNames } from "@callgate/contract";
+import { detectorNames, secretForms } from "@callgate/contract";
 import type { DetectorSwitches, Digest, JsonValue, Redactor, SensitiveMark, WireValue } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { hideDetected } from "./detectors/detect.ts";
 import { keyedHash } from "./keyed-hash.ts";
 import { pointerTree } from "./pointer-tree.ts";
-import { secretForms } from "./secret-forms.ts";
 import { summarize, summarizeWhole } from "./summarize.ts";
 import type { SummarizeOptions } from "./summarize.ts";
 

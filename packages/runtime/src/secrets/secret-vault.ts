@@ -1,9 +1,8 @@
-import { decodeValue } from "@callgate/contract";
+import { decodeValue, secretForms } from "@callgate/contract";
 import type { SecretVault } from "@callgate/contract";
 import { isPlainObject } from "../lib/is-plain-object.ts";
 import { globMatches } from "../lib/name-glob.ts";
 import type { NameGlob } from "../lib/name-glob.ts";
-import { secretForms } from "./secret-forms.ts";
 
 /** A secret, and which tools may be given it. */
 export interface HeldSecret {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { writeTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import { writeTarget } from "@callgate/http-client/network";
+import type { Target } from "@callgate/http-client/network";
 import type { Refusal, Way } from "./way.ts";
 
 export type Connected = { readonly kind: "connected"; readonly socket: Socket } | ({ readonly kind: "refused" } & Refusal);

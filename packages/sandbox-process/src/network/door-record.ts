@@ -1,6 +1,6 @@
 import type { GuestConnection } from "@callgate/contract";
+import type { Target } from "@callgate/http-client/network";
 import type { DenyRule } from "./network-policy.ts";
-import type { Target } from "./target.ts";
 
 /** What went through the door of one guest. */
 export interface DoorRecord {

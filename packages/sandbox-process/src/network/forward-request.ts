@@ -1,9 +1,9 @@
 import { request as sendRequest } from "node:http";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { writeTarget } from "@callgate/http-client/network";
+import type { Target } from "@callgate/http-client/network";
 import { connectTo } from "./connect-to.ts";
-import { writeTarget } from "./target.ts";
-import type { Target } from "./target.ts";
 import type { Refusal, Way } from "./way.ts";
 
 export interface AskedFor {

@@ -5,12 +5,12 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { GuestConnection } from "@callgate/contract";
+import { parseTarget } from "@callgate/http-client/network";
+import type { Target } from "@callgate/http-client/network";
 import { makeTempFolder } from "../launcher/temp-folder.ts";
 import { createDoorRecord, maxOpen } from "./door-record.ts";
 import { forwardRequest } from "./forward-request.ts";
 import type { DenyRule, NetworkPolicy } from "./network-policy.ts";
-import { parseTarget } from "./target.ts";
-import type { Target } from "./target.ts";
 import { tunnel } from "./tunnel.ts";
 import type { Way } from "./way.ts";
 

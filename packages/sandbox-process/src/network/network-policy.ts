@@ -1,8 +1,6 @@
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
-import { createAddressGuard } from "./denied-ranges.ts";
-import { parseAllowed, writeTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import { CallgateError } from "@callgate/contract";
+import { createAddressGuard, judgeTarget, parseTarget, writeTarget } from "@callgate/http-client/network";
+import type { Resolve, Target } from "@callgate/http-client/network";
 
 /** What programs may reach. */
 export interface NetworkOptions {
@@ -11,7 +9,7 @@ export interface NetworkOptions {
   /** Parts of the private, loopback, link-local and other special ranges that may be reached all the same, as CIDR. */
   readonly unsafeRanges?: readonly string[];
   /** All addresses of a name. Default: the resolver of this machine. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  readonly resolve?: Resolve;
 }
 
 export type Verdict =
@@ -28,29 +26,23 @@ export type DenyRule = "not-in-allow" | "denied-range" | "other-name-inside" | "
 export type NetworkPolicy = (target: Target) => Promise<Verdict>;
 
 /** Throws `CallgateError` CONFIG_INVALID for an option that cannot be read. */
-export function createNetworkPolicy({ allow, unsafeRanges = [], resolve = resolveHere }: NetworkOptions): NetworkPolicy {
+export function createNetworkPolicy({ allow, unsafeRanges = [], resolve }: NetworkOptions): NetworkPolicy {
   const allowed = new Set(parseAllowed(allow).map(writeTarget));
-  const guard = createAddressGuard(unsafeRanges);
+  const guard = createAddressGuard(unsafeRanges, "sandbox.network.unsafeRanges");
   return async (target) => {
     const name = writeTarget(target);
     if (!allowed.has(name)) return { kind: "denied", rule: "not-in-allow", message: `${name} is not in sandbox.network.allow. Allowed: ${[...allowed].join(", ") || "nothing"}. A person can add it there; a retry does not help` };
-    let addresses: readonly string[];
-    try {
-      addresses = isIP(target.host) === 0 ? await resolve(target.host) : [target.host];
-    } catch {
-      return { kind: "unresolved", message: `the name ${target.host} could not be looked up on the host` };
-    }
-    if (addresses.length === 0) return { kind: "unresolved", message: `the name ${target.host} has no address` };
-    for (const address of addresses) {
-      const range = guard(address);
-      // One such address among good ones is what a rebinding answer looks like: the name is refused as a whole.
-      if (range !== undefined) return { kind: "denied", rule: "denied-range", message: `${name} leads to ${address}, in ${range.cidr}: ${range.is}. A person who means it can name the range in sandbox.network.unsafeRanges` };
-    }
-    return { kind: "allowed", addresses };
+    const verdict = await judgeTarget(target, guard, resolve);
+    if (verdict.kind !== "denied") return verdict;
+    return { kind: "denied", rule: "denied-range", message: `${name} leads to ${verdict.address}, in ${verdict.range.cidr}: ${verdict.range.is}. A person who means it can name the range in sandbox.network.unsafeRanges` };
   };
 }
 
-async function resolveHere(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true });
-  return found.map(({ address }) => address);
+/** The targets of a configuration. Throws `CallgateError` CONFIG_INVALID for what names none, wildcards included. */
+function parseAllowed(allow: readonly string[]): readonly Target[] {
+  return allow.map((text) => {
+    const target = parseTarget(text);
+    if (target === undefined) throw new CallgateError("CONFIG_INVALID", `sandbox.network.allow: "${text}" is not host:port. Write each host with its port, such as "api.example.com:443"; there are no wildcards`);
+    return target;
+  });
 }

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { parseTarget } from "@callgate/http-client/network";
+import type { Target } from "@callgate/http-client/network";
 import { connectTo } from "./connect-to.ts";
 import { createInnerNameReader } from "./inner-name.ts";
 import type { InnerName } from "./inner-name.ts";
 import type { DenyRule } from "./network-policy.ts";
-import { parseTarget } from "./target.ts";
-import type { Target } from "./target.ts";
 import type { Refusal, Way } from "./way.ts";
 
 export interface TunnelEnds {

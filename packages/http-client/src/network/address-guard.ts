@@ -1,8 +1,10 @@
 import { BlockList, isIP } from "node:net";
 import { CallgateError } from "@callgate/contract";
 
-interface Range {
+/** Addresses that are not for everybody. */
+export interface DeniedRange {
   readonly cidr: string;
+  /** What is there, in words. */
   readonly is: string;
 }
 
@@ -10,7 +12,7 @@ interface Range {
  * Addresses that belong to this machine, its network or nobody: the special-purpose registries of IANA, and where clouds
  * keep the credentials of a machine. IPv6 forms that carry one of the IPv4 ranges are derived below.
  */
-const specialRanges: readonly Range[] = [
+const specialRanges: readonly DeniedRange[] = [
   { cidr: "0.0.0.0/8", is: "this host" },
   { cidr: "10.0.0.0/8", is: "a private network" },
   { cidr: "100.64.0.0/10", is: "a provider's inner network" },
@@ -49,26 +51,27 @@ const carriers: readonly ((address: string, prefix: number) => string)[] = [
   (address, prefix) => `2002:${hextets(address)}::/${16 + prefix}`, // 6to4
 ];
 
-const ranges: readonly { readonly range: Range; readonly list: BlockList }[] = specialRanges.flatMap((range) => {
+const ranges: readonly { readonly range: DeniedRange; readonly list: BlockList }[] = specialRanges.flatMap((range) => {
   const { address, prefix, family } = split(range.cidr) ?? { address: "", prefix: 0, family: "ipv6" };
   const all = family === "ipv4" ? [range.cidr, ...carriers.map((carry) => carry(address, prefix))] : [range.cidr];
   return all.map((cidr) => ({ range, list: listOf(cidr) }));
 });
 
 /** Says why an address may not be reached; undefined where it may. */
-export type AddressGuard = (address: string) => Range | undefined;
+export type AddressGuard = (address: string) => DeniedRange | undefined;
 
 /**
  * @param unsafeRanges parts of the denied ranges that a person opened, as CIDR
+ * @param place how errors name them, e.g. `sandbox.network.unsafeRanges`
  *
  * Throws `CallgateError` CONFIG_INVALID for one that is no CIDR, or not inside a denied range: it would open nothing, and
  * one like 0.0.0.0/0 would open everything by accident.
  */
-export function createAddressGuard(unsafeRanges: readonly string[] = []): AddressGuard {
+export function createAddressGuard(unsafeRanges: readonly string[] = [], place = "unsafeRanges"): AddressGuard {
   const opened = unsafeRanges.map((cidr) => {
     const range = split(cidr);
     const within = range === undefined ? undefined : specialRanges.find(({ cidr: special }) => contains(special, range));
-    if (range === undefined || within === undefined) throw new CallgateError("CONFIG_INVALID", `sandbox.network.unsafeRanges: "${cidr}" is not part of a range that is denied. Name the smallest range that is needed, such as 10.1.2.0/24 or 127.0.0.1/32`);
+    if (range === undefined || within === undefined) throw new CallgateError("CONFIG_INVALID", `${place}: "${cidr}" is not part of a range that is denied. Name the smallest range that is needed, such as 10.1.2.0/24 or 127.0.0.1/32`);
     return listOf(cidr);
   });
   return (address) => {

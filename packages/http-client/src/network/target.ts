@@ -1,5 +1,3 @@
-import { CallgateError } from "@callgate/contract";
-
 /** Where a connection is to go, in the one spelling that is compared. */
 export interface Target {
   /** Lower case, IDNA applied, IPv4 dotted, IPv6 compressed without brackets, no dot at the end. */
@@ -31,13 +29,4 @@ function hostOf(name: string): string | undefined {
 /** `host:port` for people, brackets around IPv6. */
 export function writeTarget({ host, port }: Target): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** The targets of a configuration. Throws `CallgateError` CONFIG_INVALID for what names none, wildcards included. */
-export function parseAllowed(allow: readonly string[]): readonly Target[] {
-  return allow.map((text) => {
-    const target = parseTarget(text);
-    if (target === undefined) throw new CallgateError("CONFIG_INVALID", `sandbox.network.allow: "${text}" is not host:port. Write each host with its port, such as "api.example.com:443"; there are no wildcards`);
-    return target;
-  });
 }
