@@ -31,6 +31,34 @@ describe("createPythonChecker", { timeout }, () => {
     expect(first(await check(text))).not.toContain("SOURCE_UNAVAILABLE");
   });
 
+  test("pages of a tool are of the page's type, awaited in aio, and calls of that tool", async () => {
+    const stub = `from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NotRequired, TypedDict
+
+
+class ListOutput(TypedDict):
+    page: list[str]
+    next: NotRequired[dict[str, Any]]
+
+
+class ListItemsTool:
+    def __call__(self, *, size: int = ...) -> ListOutput:
+        """Lists."""
+        ...
+
+    def pages(self, *, size: int = ...) -> Iterator[list[str]]: ...
+
+
+list_items: ListItemsTool
+`;
+    const paged = [{ namespace: "shop", digest: "shop-1", tools: [{ name: "list_items", effect: "read" as const }], text: stub }];
+    const judge = (text: string): Promise<CheckReport> => shared.check({ text, namespaces: paged, lane: "query", limits }, new AbortController().signal);
+    expect(await judge("from tools import shop, aio\nwords = [word.upper() for page in shop.list_items.pages(size=2) for word in page]\nmore = [word.upper() async for page in aio.shop.list_items.pages() for word in page]\nfirst = shop.list_items()['page']\nagain = (await aio.shop.list_items(size=3))['page']\n[words, more, first, again]")).toMatchObject({ kind: "ok", diagnostics: [], reach: { tools: ["shop.list_items"], effects: ["read"] } });
+    for (const wrong of ["[word.uper() for page in shop.list_items.pages() for word in page]", "list(shop.list_items.pages(sise=1))", "[page for page in aio.shop.list_items.pages()]"]) expect([wrong, (await judge(`from tools import shop, aio\n${wrong}`)).kind]).toEqual([wrong, "rejected"]);
+  });
+
   test("accepts a program that uses tools by every way of importing them", async () => {
     const report = await check(`from tools import documents, aio, ToolError
 import tools.crm

@@ -80,6 +80,11 @@ export interface ToolSpec {
    * on after a pause the call is made again, and a difference is told; such a run cannot be replayed. Default false.
    */
   readonly reread?: boolean;
+  /**
+   * Gives its result page by page: the output is `{ page, next? }`, where `next` holds the arguments that differ in the call
+   * of the next page. Programs then have `tool.pages(input)`, each page of which is a call of the tool. Default false.
+   */
+  readonly paged?: boolean;
   /** Calls of this tool under way at once in one gate. */
   readonly concurrency?: number;
   readonly cost?: CostSpec;

@@ -315,7 +315,7 @@ function createTools(modules) {
   };
   const stubOf = (name) => {
     const stub = (args = {}) => issue("call", name, args);
-    Object.defineProperty(stub, "name", { value: name });
+    Object.defineProperties(stub, { name: { value: name }, pages: { value: (args) => pagesOf(name, args) } });
     return Object.freeze(stub);
   };
   const spaces = modules.map(({ namespace, tools, open }) => {
@@ -330,6 +330,16 @@ function createTools(modules) {
     ...waits,
   };
   return space(all, (key) => notFound("", key, Object.keys(all)));
+}
+
+/** The pages of a paged tool, one call each: every answer holds the arguments of the next. */
+async function* pagesOf(name, args = {}) {
+  for (let turn = args; turn !== undefined; ) {
+    const answer = await issue("call", name, turn);
+    if (answer?.page === undefined) throw new ToolError({ code: "INVALID_INPUT", tool: name, message: `${name} does not give its result in pages; call it alone` });
+    yield answer.page;
+    turn = answer.next === undefined || answer.next === null ? undefined : { ...args, ...answer.next };
+  }
 }
 
 function notFound(namespace, member, names) {

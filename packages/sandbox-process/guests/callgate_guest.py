@@ -655,16 +655,37 @@ def _arguments(tool, given, named):
     raise TypeError(f"{tool}() takes keyword arguments: {tool}(name=value)")
 
 
+def _turned(tool, args, answer):
+    """The page of an answer, and the arguments of the next call; None after the last."""
+    if not isinstance(answer, dict) or "page" not in answer:
+        raise ToolError(f"{tool} does not give its result in pages; call it alone", "INVALID_INPUT", tool)
+    following = answer.get("next")
+    return answer["page"], None if following is None else {**args, **following}
+
+
 def _stub(tool, is_async):
     if is_async:
 
         async def call(*given, **named):
             return await channel.call_async("call", tool, _arguments(tool, given, named))
+
+        async def pages(*given, **named):
+            args = turn = _arguments(tool, given, named)
+            while turn is not None:
+                page, turn = _turned(tool, args, await channel.call_async("call", tool, turn))
+                yield page
     else:
 
         def call(*given, **named):
             return channel.call("call", tool, _arguments(tool, given, named))
 
+        def pages(*given, **named):
+            args = turn = _arguments(tool, given, named)
+            while turn is not None:
+                page, turn = _turned(tool, args, channel.call("call", tool, turn))
+                yield page
+
+    call.pages = pages
     call.__name__ = tool.rsplit(".", 1)[-1]
     call.__qualname__ = tool
     call.__module__ = "tools"

@@ -1,4 +1,5 @@
 import type { Effect } from "@callgate/contract";
+import type { SyntaxNode } from "@lezer/common";
 import { childrenOf, readTree, textOf } from "./python-tree.ts";
 import type { PythonTree } from "./python-tree.ts";
 
@@ -41,17 +42,33 @@ export function knownNamespace(namespace: string, stub: string, effects: Readonl
   const tree = readTree(stub);
   const tools = new Map<string, KnownTool>();
   const types = new Map<string, KnownType>();
+  const classes = new Map<string, SyntaxNode>();
+  const addTool = (member: string, definition: SyntaxNode): void => {
+    const body = definition.getChild("Body");
+    const parameters = definition.getChild("ParamList")?.getChildren("VariableName").map((parameter) => textOf(parameter, tree)).filter((parameter) => parameter !== "self") ?? [];
+    tools.set(member, { name: `${namespace}.${member}`, effect: effects.get(member) ?? "write", declaration: clip(stub.slice(definition.from, body?.from ?? definition.to).replace("__call__(self, ", `${member}(`).replace("__call__(self)", `${member}()`)), parameters });
+  };
   for (const node of childrenOf(tree.top)) {
     const name = node.getChild("VariableName");
     if (name === null) continue;
     const member = textOf(name, tree);
-    if (node.name === "FunctionDefinition") {
-      const body = node.getChild("Body");
-      const parameters = node.getChild("ParamList")?.getChildren("VariableName").map((parameter) => textOf(parameter, tree)) ?? [];
-      tools.set(member, { name: `${namespace}.${member}`, effect: effects.get(member) ?? "write", declaration: clip(stub.slice(node.from, body?.from ?? node.to)), parameters });
-    } else if (node.name === "ClassDefinition" || node.name === "AssignStatement") types.set(member, { declaration: clip(textOf(node, tree)), fields: fieldsOf(node, tree) });
+    if (node.name === "ClassDefinition") classes.set(member, node);
+    if (node.name === "FunctionDefinition") addTool(member, node);
+    // A paged tool is an object of a class, which says how it is called.
+    else if (node.name === "AssignStatement" && effects.has(member)) addTool(member, callOf(classes.get(typeNameOf(node, tree)), tree) ?? node);
+    else if (node.name === "ClassDefinition" || node.name === "AssignStatement") types.set(member, { declaration: clip(textOf(node, tree)), fields: fieldsOf(node, tree) });
   }
   return { namespace, tools, types };
+}
+
+/** `X` of `member: X`. */
+function typeNameOf(node: SyntaxNode, tree: PythonTree): string {
+  const type = node.getChild("TypeDef")?.getChild("VariableName");
+  return type === null || type === undefined ? "" : textOf(type, tree);
+}
+
+function callOf(definition: SyntaxNode | undefined, tree: PythonTree): SyntaxNode | undefined {
+  return definition?.getChild("Body")?.getChildren("FunctionDefinition").find((method) => textOf(method, tree).startsWith("def __call__("));
 }
 
 function fieldsOf(node: ReturnType<typeof childrenOf>[number], tree: PythonTree): string[] {

@@ -20,6 +20,8 @@ export function severityOf({ code, message }: PyrightFinding, subject: Subject):
   if (code === undefined) return "error";
   const rule = String(code);
   if (message.includes("CoroutineType[")) return "error";
+  // Pages of tools.aio without async, or of a tool with it.
+  if (/"(?:Async)?Iterator\[.*\]" is not iterable/.test(message)) return "error";
   if (certain.has(rule)) return "error";
   if (!doubtful.has(rule)) return undefined;
   if (rule === "reportArgumentType" && subject.isToolCall) return isWidened(message) ? "warning" : "error";

@@ -83,12 +83,19 @@ function writeSet(folder: string, namespaces: readonly NamespaceDeclaration[], f
   const imports = namespaces.map(({ namespace }) => `from . import ${namespace} as ${namespace}\n`).join("");
   for (const { namespace, text } of namespaces) {
     writeFileSync(join(tools, `${namespace}.pyi`), text);
-    // Only the printer's own functions start a line with `def`: what a description says is indented.
-    writeFileSync(join(tools, "aio", `${namespace}.pyi`), text.replace(/^def /gm, "async def "));
+    writeFileSync(join(tools, "aio", `${namespace}.pyi`), asyncStub(text));
   }
   writeFileSync(join(tools, "__init__.pyi"), `${builtins}${imports}${index}`);
   writeFileSync(join(tools, "aio/__init__.pyi"), `${imports}${waiting}`);
   for (const { module, text } of functions) writeFileSync(join(folder, `${module}.py`), text);
   const names = namespaces.map(({ namespace }) => namespace);
   return { folder, anchor: ["import tools, tools.aio, asyncio, json, re, datetime, collections, typing\n", ...names.map((name) => `import tools.${name}, tools.aio.${name}\n`), ...functions.map(({ module }) => `import ${module}\n`)].join("") };
+}
+
+/** Only the printer's own functions start a line with `def`, and only its paged tools have these members: what a description says is indented. */
+function asyncStub(text: string): string {
+  return text
+    .replace(/^def /gm, "async def ")
+    .replace(/^    def __call__\(self/gm, "    async def __call__(self")
+    .replace(/^(    def pages\(self.*\) -> )Iterator\[/gm, "$1AsyncIterator[");
 }

@@ -98,7 +98,8 @@ function symbolOf(node: ts.Expression, checker: ts.TypeChecker): ts.Symbol | und
 }
 
 function toolOfSymbol(symbol: ts.Symbol, environment: Environment): KnownTool | undefined {
-  const known = symbol.declarations?.[0] === undefined ? undefined : environment.namespaceOf(symbol.declarations[0].getSourceFile());
+  const [declaration] = symbol.declarations ?? [];
+  const known = declaration === undefined || isMemberOfTool(declaration) ? undefined : environment.namespaceOf(declaration.getSourceFile());
   const effect = known?.tools.get(symbol.name);
   return known === undefined || effect === undefined ? undefined : { name: `${known.namespace}.${symbol.name}`, effect };
 }
@@ -113,9 +114,16 @@ function calledTool(node: ts.CallExpression, checker: ts.TypeChecker, environmen
   const known = environment.namespaceOf(at.getSourceFile());
   if (known === undefined) return undefined;
   while (at !== undefined && !(ts.isModuleBlock(at.parent) || ts.isVariableDeclaration(at))) at = at.parent;
+  if (at !== undefined && isMemberOfTool(at)) return undefined;
   const name = at !== undefined && (ts.isFunctionDeclaration(at) || ts.isVariableDeclaration(at)) && at.name !== undefined && ts.isIdentifier(at.name) ? at.name.text : undefined;
   const effect = name === undefined ? undefined : known.tools.get(name);
   return name === undefined || effect === undefined ? undefined : { name: `${known.namespace}.${name}`, effect };
+}
+
+/** What belongs to a tool (`pages`) stands in a namespace of its own, and is no tool of that name. */
+function isMemberOfTool(declaration: ts.Node): boolean {
+  const { parent } = declaration;
+  return parent !== undefined && ts.isModuleBlock(parent) && !ts.isStringLiteral(parent.parent.name);
 }
 
 /** The name of something that is declared or the member of an access: looked at with what it belongs to. */

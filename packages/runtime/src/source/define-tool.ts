@@ -40,7 +40,7 @@ const BRAND = Symbol.for("callgate.tool");
 const hookNames = ["precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey"] as const;
 
 /** Fields that are copied as they are when they are given. */
-const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "idempotent", "reread", "concurrency", "cost", "sensitive", "detect"] as const;
+const optionalFields = ["title", "whenToUse", "deprecated", "retry", "cache", "idempotent", "reread", "paged", "concurrency", "cost", "sensitive", "detect"] as const;
 
 /**
  * Makes a tool of a function. Types flow from the schemas to the handler.

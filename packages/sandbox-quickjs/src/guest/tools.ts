@@ -76,7 +76,18 @@ function define(target: object, name: string, value: unknown): void {
 function stub(calls: Calls, tool: string): (args?: unknown) => Promise<unknown> {
   const call = (args: unknown = {}): Promise<unknown> => calls.issue(emitted.tool, tool, args);
   defineProperty(call, "name", { __proto__: null, value: tool, configurable: false } as PropertyDescriptor);
+  defineProperty(call, "pages", { __proto__: null, value: (args?: object) => pagesOf(call, tool, args), configurable: false } as PropertyDescriptor);
   return freeze(call);
+}
+
+/** The pages of a paged tool, one call each: every answer holds the arguments of the next. */
+async function* pagesOf(call: (args: unknown) => Promise<unknown>, tool: string, args: object = {}): AsyncGenerator<unknown, void> {
+  for (let turn: object | undefined = args; turn !== undefined; ) {
+    const { page, next } = ((await call(turn)) ?? {}) as { readonly page?: unknown; readonly next?: object | null };
+    if (page === undefined) throw new ToolError({ code: "INVALID_INPUT", tool, message: `${tool} does not give its result in pages; call it alone`, details: {} });
+    yield page;
+    turn = next === undefined || next === null ? undefined : { ...args, ...next };
+  }
 }
 
 /** Its tools are not known: whichever is asked for, the host answers the call, and says why it cannot be made. */

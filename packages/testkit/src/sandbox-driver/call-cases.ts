@@ -37,6 +37,20 @@ export const callCases: readonly DriverCase[] = [
     },
   },
   {
+    name: "the pages of a paged tool are calls of it, each with the arguments that the one before gave; of another tool there are none",
+    programs: ["callPages"],
+    async run(world) {
+      const seen: unknown[] = [];
+      const list = (args: unknown): unknown => {
+        seen.push(args);
+        const { from = 0 } = args as { readonly from?: number };
+        return { page: [from, from + 1], ...(from < 4 ? { next: { from: from + 2 } } : {}) };
+      };
+      deepStrictEqual(await valueOfNamed(world, "callPages", { tools: { "demo.list": list, "demo.echo": (args) => args } }), [0, 1, 2, 3, 4, 5, "INVALID_INPUT"]);
+      deepStrictEqual(seen.slice(0, 3), [{ size: 2 }, { size: 2, from: 2 }, { size: 2, from: 4 }]);
+    },
+  },
+  {
     name: "plain data goes to a tool, comes back, and comes out of the program unchanged",
     programs: ["callData", "data"],
     async run(world) {

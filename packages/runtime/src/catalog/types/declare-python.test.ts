@@ -43,6 +43,12 @@ describe("declarePython", () => {
     output: { type: "object", properties: { content: { type: "string" }, tags: { type: "array", items: { $ref: "#/$defs/tag" } }, "x-size": { type: ["number", "null"] } }, required: ["content"], $defs: { tag: { type: "object", properties: { name: { type: "string" }, parent: { $ref: "#/$defs/tag" } }, required: ["name"] } } },
   });
 
+  test("makes a paged tool an object that can be called, and turned", () => {
+    const text = declare(tool("list", { paged: true, input: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }, output: { type: "object", properties: { page: { type: "array", items: { type: "object", properties: { id: { type: "integer" } } } }, next: { type: "object" } }, required: ["page"] } }));
+    expect(text.slice(text.indexOf("class ListPageItem"))).toContain("list: ListTool");
+    if (hasPython) expect(pythonErrors([text])).toEqual([]);
+  });
+
   test("writes a synchronous function of keyword-only arguments per tool, and a TypedDict per object", () => {
     expect(declare(document)).toMatchInlineSnapshot(`
       """"Tools of the namespace t."""

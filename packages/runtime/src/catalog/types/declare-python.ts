@@ -24,7 +24,8 @@ export function declarePython(namespace: string, tools: readonly DeclaredTool[])
   const stub: Stub = { names: types.names, classes: [] };
   const named = types.named.map(({ name, type }) => namedType(name, type, stub));
   const functions = types.tools.map((tool) => printFunction(tool, types, stub));
-  const head = `"""Tools of the namespace ${namespace}."""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union\n`;
+  const iterators = types.tools.some(({ paged }) => paged) ? "from collections.abc import AsyncIterator, Iterator\n" : "";
+  const head = `"""Tools of the namespace ${namespace}."""\n\nfrom __future__ import annotations\n\n${iterators}from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union\n`;
   const parts = [head, ...stub.classes, ...named.filter((text) => text !== ""), ...functions];
   return parts.join("\n\n");
 }
@@ -39,10 +40,29 @@ function namedType(name: string, type: TypeNode, stub: Stub): string {
 
 function printFunction(tool: ToolTypes, types: NamespaceTypes, stub: Stub): string {
   const scope = pascal(tool.member);
-  const parameters = parametersOf(flatten(tool.input, new Map(types.named.map(({ name, type }) => [name, type])), 0), `${scope}Input`, stub);
+  const byName = new Map(types.named.map(({ name, type }) => [name, type]));
+  const parameters = parametersOf(flatten(tool.input, byName, 0), `${scope}Input`, stub);
+  const paged = tool.paged ? flatten(tool.output ?? { kind: "unknown" }, byName, 0) : undefined;
+  if (paged !== undefined) return printPaged(tool, { output: paged, parameters, stub });
   const output = tool.output === undefined ? "Any" : printPython(tool.output, `${scope}Output`, stub);
   const list = parameters.length === 0 ? "" : parameters.join(", ");
   return `def ${tool.member}(${list}) -> ${output}:\n${docstring(tool)}    ...\n`;
+}
+
+interface PagedParts {
+  readonly output: ObjectNode;
+  readonly parameters: readonly string[];
+  readonly stub: Stub;
+}
+
+/** A function has no members in Python's types: a paged tool is an object that can be called. */
+function printPaged(tool: ToolTypes, { output, parameters, stub }: PagedParts): string {
+  const scope = pascal(tool.member);
+  const page = printPython(output.properties.find(({ name }) => name === "page")?.type ?? { kind: "unknown" }, `${scope}Page`, stub);
+  const whole = printPython({ ...output, properties: output.properties.map((property) => (property.name === "page" ? { ...property, type: { kind: "name" as const, name: page, width: page.length } } : property)) }, `${scope}Output`, stub);
+  const kind = stub.names.claim(`${scope}Tool`);
+  const list = ["self", ...parameters].join(", ");
+  return `class ${kind}:\n    def __call__(${list}) -> ${whole}:\n${docstring(tool).replace(/^(?=.)/gm, "    ")}        ...\n\n    def pages(${list}) -> Iterator[${page}]: ...\n\n\n${tool.member}: ${kind}\n`;
 }
 
 function parametersOf(object: ObjectNode | undefined, hint: string, stub: Stub): string[] {

@@ -142,6 +142,13 @@ describe("declareTypeScript", () => {
     expect(program("const rows = await list();\nrows.length;")).toEqual(["/program.ts:3 'rows' is of type 'unknown'."]);
   });
 
+  test("gives a paged tool a member that turns its pages, of the types the tool has", () => {
+    const paged = { paged: true, output: closed({ page: { type: "array", items: { type: "string" } }, next: { type: "object" } }, ["page"]) };
+    const text = declare(tool("list", { ...paged, input: closed({ q: { type: "string" } }) }), tool("all", paged), tool("pages"));
+    const errors = compiler.errors(text, 'import { all, list, pages } from "tools/t";\nfor await (const page of list.pages({ q: "x" })) page[0]?.length;\nfor await (const page of all.pages()) page[0]?.trim();\nlist.pages({});\nfor await (const page of all.pages()) page.page;\nvoid pages({});');
+    expect(errors.map((error) => error.replace(/^(\S+) (.{0,60}).*$/, "$1 $2"))).toEqual([expect.stringMatching(/^\/program\.ts:4 .*(?:Property 'q' is missing|Argument)/), expect.stringMatching(/^\/program\.ts:5 Property 'page' does not exist/)]);
+  });
+
   test("code-mode 11: keeps a nullable element inside the array", () => {
     expectAgreement({ type: "array", items: { type: ["string", "null"] } }, { good: [["a", null], []], bad: ["a", null, [1]] });
   });

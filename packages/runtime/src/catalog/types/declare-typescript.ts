@@ -13,10 +13,12 @@ export const maxSignatureChars = 320;
  * output schema is `name<Output = unknown>(...)`: nothing is claimed about what comes back, and a program that knows
  * better says so in one place (`list<{ id: string }[]>(...)`, or the type of the variable) instead of casting. `any`
  * would switch the checker off for everything the value touches.
+ *
+ * A paged tool has a member of its own, `pages`, whose types are taken of the tool's, not said again.
  */
 export function declareTypeScript(namespace: string, tools: readonly DeclaredTool[]): string {
   const types = namespaceTypes(tools);
-  const functions = types.tools.map((tool) => `${printDoc(tool.doc, "  ")}  export function ${signatureOf(tool, { indent: 2 })};\n`);
+  const functions = types.tools.map((tool) => `${printDoc(tool.doc, "  ")}  export function ${signatureOf(tool, { indent: 2 })};\n${pagesOf(tool)}`);
   const named = types.named.map(({ name, type }) => `  export type ${name} = ${printTypeScript(type, { indent: 2 })};\n`);
   return `declare module "tools/${namespace}" {\n${[...functions, ...named].join("\n")}}\n`;
 }
@@ -38,6 +40,11 @@ export function signatureLine(tool: DeclaredTool): string {
     shown += ` ${name};`;
   }
   return `${head}${shown} … }): Promise<…>`;
+}
+
+function pagesOf({ member, inputOptional, paged }: ToolTypes): string {
+  if (!paged) return "";
+  return `  export namespace ${member} {\n    function pages(input${inputOptional ? "?" : ""}: Parameters<typeof ${member}>[0]): AsyncIterable<Awaited<ReturnType<typeof ${member}>>["page"]>;\n  }\n`;
 }
 
 function signatureOf({ member, input, inputOptional, output }: ToolTypes, options: PrintOptions): string {

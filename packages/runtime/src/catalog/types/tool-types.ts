@@ -24,6 +24,8 @@ export interface ToolTypes {
   readonly inputOptional: boolean;
   /** Undefined when the tool declares no output. */
   readonly output: TypeNode | undefined;
+  /** `member.pages(input)` yields the property `page` of the output. */
+  readonly paged: boolean;
   readonly doc: readonly string[];
 }
 
@@ -47,6 +49,7 @@ export function namespaceTypes(tools: readonly DeclaredTool[]): NamespaceTypes {
       input,
       inputOptional: acceptsEmpty(input, byName),
       output,
+      paged: spec.paged === true && output !== undefined,
       doc: toolDoc(spec),
     })),
   };
@@ -96,6 +99,7 @@ function acceptsEmpty(type: TypeNode, byName: ReadonlyMap<string, TypeNode>, dep
 function toolDoc(spec: ToolSpec): string[] {
   const lines = clip(spec.description === "" ? (spec.title ?? spec.name) : spec.description, maxDescriptionChars).split("\n");
   if (spec.whenToUse !== undefined) lines.push(...clip(`When to use: ${spec.whenToUse}`, maxDescriptionChars).split("\n"));
+  if (spec.paged === true) lines.push("Gives one page, and in `next` the arguments of the next one; .pages(...) with the same arguments gives all pages, one after the other");
   lines.push(`@effect ${spec.effect}`);
   if (spec.deprecated !== undefined) lines.push(`@deprecated ${oneLine(spec.deprecated)}`);
   if (spec.secrets !== undefined) lines.push(`@secrets ${spec.secrets.map((name) => `"secret://${name}"`).join(", ")}: written as the whole of a text, the tool gets the value`);

@@ -46,6 +46,7 @@ const specFields = z.object({
   cache: z.object({ ttlMs: wholeNumber(1, 365 * dayMs) }).optional(),
   idempotent: z.boolean().optional(),
   reread: z.boolean().optional(),
+  paged: z.boolean().optional(),
   concurrency: wholeNumber(1, 100_000).optional(),
   cost: z.object({ microUsdPerCall: z.number().min(0).optional(), tokensPerCall: z.number().min(0).optional() }).optional(),
   examples: z.array(z.object({ description: z.string().optional(), input: z.record(z.string(), z.unknown()), output: z.unknown().optional() })),
@@ -79,7 +80,7 @@ export function createSpecParser(): SpecParser {
       const copy = plainCopy(fields.data);
       if (typeof copy === "string") return { kind: "invalid", issues: [copy] };
       const judged = (["input", "output"] as const).map((side) => judgeSchema(copy[side], side, metaFor));
-      const issues = judged.flatMap((one) => one.issues);
+      const issues = [...judged.flatMap((one) => one.issues), ...pagingIssues(copy)];
       if (issues.length > 0) return { kind: "invalid", issues };
       // What the schema's own author wrote checks such patterns as well.
       const unchecked = judged.filter((_one, index) => !hasOwnParser(tool, index === 0 ? "parseInput" : "parseOutput"));
@@ -132,6 +133,12 @@ function judgeSchema(json: JsonSchema | undefined, side: "input" | "output", met
   }
   if (side === "input" && !canBeObject(normal)) issues.push("input: must describe an object, because a tool takes one object of named arguments");
   return { issues, warnings: unreadablePatterns(normal, side) };
+}
+
+/** What `pages` yields has to have a type. */
+function pagingIssues({ paged, output }: ToolSpec): string[] {
+  const isSaid = isRecord(output) && isRecord(own(output, "properties")) && own(own(output, "properties") as Readonly<Record<string, unknown>>, "page") !== undefined;
+  return paged === true && !isSaid ? ["output: a paged tool gives { page, next? }; declare an object with these properties"] : [];
 }
 
 /** The first fault of each place: the others are the branches of a meta-schema that were not meant. */
