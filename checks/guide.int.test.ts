@@ -39,6 +39,7 @@ declare global {
   // What a program has of itself, for examples that are programs.
   function sleep(until: number | Date): Promise<void>; function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
   const tools: { ci: { build(input: { ref: string }): Promise<unknown> }; bank: { pay(input: { amount: number }): Promise<unknown> };
+    shop: { list_orders: { pages(input: { status: "open" }): AsyncIterable<readonly { total: number }[]> } };
     billing: { charge(input: { api_key: string; amount_cents: number }): Promise<unknown> } };
 }
 `;

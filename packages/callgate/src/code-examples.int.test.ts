@@ -33,6 +33,10 @@ describe("examples of code execution", { timeout: 300_000 }, () => {
     expect(await printed("shop-database")).toMatch(/^completed: .*"changed":3.*\nrejected: .*city.*\nrefused: /);
   });
 
+  test("http-tool: an endpoint is a tool, all its pages are turned, and what is empty is ordered once", async () => {
+    expect(await printed("http-tool")).toBe("9 calls, 11 requests, ordered: 5\n");
+  });
+
   test("merge-apis: the same merge of two tools in TypeScript and in Python", async () => {
     expect(await printed("merge-apis")).toMatch(/^typescript: \{"total":390,"largest":3\}, 4 calls\npython(?:: \{"total":390,"largest":3\}, 4 calls| skipped: )/);
   });

@@ -116,6 +116,8 @@ export { openApprover } from "./approver/open-approver.ts";
 export type { OpenApproverOptions } from "./approver/open-approver.ts";
 export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";
 export type { PolicyRule } from "@callgate/policy-cedar";
+export { httpTool } from "./http-tool/http-tool.ts";
+export type { HttpToolDefinition } from "./http-tool/http-tool.ts";
 export { defineOlderVersion, defineTool, functionSource, shapeSource } from "@callgate/runtime/source";
 export type { OlderVersionDefinition, ToolDefinition } from "@callgate/runtime/source";
 export { createGateMetrics } from "@callgate/runtime/telemetry";
