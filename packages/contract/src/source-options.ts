@@ -5,7 +5,7 @@ import type { Effect, Label } from "./tool-spec.ts";
  * What the user says of a source, whatever its kind: which of its tools there are, what they are called, what they do.
  *
  * Tools are named as the source names them, or by the identifier that the name becomes; `*` in a name stands for any
- * characters: `get_*`. Where several names of one setting match a tool, the later one wins, and the whole name over one
+ * characters: `get_*`. `tag:NAME` means all tools of a tag. Where several names of one setting match a tool, the later one wins, and the whole name over one
  * with a star. A name that matches no tool is told among the problems of the source.
  */
 export interface SourceOptions {

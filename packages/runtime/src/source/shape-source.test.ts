@@ -27,7 +27,7 @@ async function shaped(tools: readonly Tool[], options: SourceOptions, more: { cl
 const namesOf = ({ tools }: Catalog): readonly string[] => tools.map(({ name }) => name.slice(2));
 
 describe("shapeSource: which tools there are", () => {
-  const tools = [tool("get-user"), tool("get_order"), tool("delete_user"), tool("list")];
+  const tools = [tool("get-user", { tags: ["users"] }), tool("get_order"), tool("delete_user", { tags: ["users", "danger"] }), tool("list")];
 
   test.each<[string, SourceOptions, readonly string[]]>([
     ["without a word all", {}, ["delete_user", "get_order", "get_user", "list"]],
@@ -35,6 +35,7 @@ describe("shapeSource: which tools there are", () => {
     ["by stars over names and identifiers", { allow: ["get_*", "list"] }, ["get_order", "get_user", "list"]],
     ["by the source's own name", { allow: ["get-user"] }, ["get_user"]],
     ["denied ones are gone, allowed or not", { allow: ["*"], deny: ["*user"] }, ["get_order", "list"]],
+    ["by tags", { allow: ["tag:us*", "list"], deny: ["tag:danger"] }, ["get_user", "list"]],
     ["a star means itself as a part only", { allow: ["*_*_*"] }, []],
   ])("%s", async (_what, options, expected) => {
     expect(namesOf(await shaped(tools, options))).toEqual(expected);

@@ -31,7 +31,7 @@ export function shapeSource(source: Source, options: SourceOptions): Source {
     },
     call(name, args, context) {
       const own = ownNames.get(name) ?? name;
-      const exists = isAllowed(own, options) && (ownNames.has(name) || newName(own, options) === own);
+      const exists = ownNames.has(name) || (isAllowed({ name: own, tags: undefined }, options) && newName(own, options) === own);
       if (!exists) return Promise.reject(new ToolError({ code: "TOOL_NOT_FOUND", message: `No tool "${name}" in "${source.namespace}"`, notApplied: true }));
       return source.call(own, args, context);
     },
@@ -49,10 +49,10 @@ interface ShapedListing {
 function shapeListing({ tools, problems }: SourceListing, options: SourceOptions): ShapedListing {
   // What has no name cannot be meant here; the catalog says what is wrong with it.
   const named = tools.map((listed) => ({ listed, ownName: nameOf(listed) }));
-  const kept = named.filter(({ ownName }) => ownName === undefined || isAllowed(ownName, options));
+  const kept = named.filter(({ ownName, listed }) => ownName === undefined || isAllowed({ name: ownName, tags: tagsOf(listed) }, options));
   return {
     tools: kept.map(({ listed, ownName }) => (ownName === undefined ? { ownName: "", listed } : { ownName, listed: shapeTool(listed, ownName, options) })),
-    problems: [...problems, ...unknownNames(named.flatMap(({ ownName }) => ownName ?? []), options)],
+    problems: [...problems, ...unknownNames(named.flatMap(({ ownName, listed }) => (ownName === undefined ? [] : [{ name: ownName, tags: tagsOf(listed) }])), options)],
   };
 }
 
@@ -61,11 +61,23 @@ function nameOf({ tool }: SourceTool): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+/** A tool as the user's patterns mean it. `tags` is undefined for one that was not listed: nothing is known of them. */
+interface MeantTool {
+  readonly name: string;
+  readonly tags: readonly string[] | undefined;
+}
+
+function tagsOf({ tool }: SourceTool): readonly string[] {
+  const tags: unknown = (tool as { readonly tags?: unknown } | null | undefined)?.tags;
+  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [];
+}
+
 function shapeTool(listed: SourceTool, ownName: string, options: SourceOptions): SourceTool {
-  const effect = wordsOn(options.effects, ownName).at(-1);
-  const labels = [...new Set(wordsOn(options.labels, ownName).flat())];
-  const sensitive = [...new Set(wordsOn(options.sensitive, ownName).flat())];
-  const detect = Object.assign({}, ...wordsOn(options.detect, ownName)) as NonNullable<ToolSettings["detect"]>;
+  const meant: MeantTool = { name: ownName, tags: tagsOf(listed) };
+  const effect = wordsOn(options.effects, meant).at(-1);
+  const labels = [...new Set(wordsOn(options.labels, meant).flat())];
+  const sensitive = [...new Set(wordsOn(options.sensitive, meant).flat())];
+  const detect = Object.assign({}, ...wordsOn(options.detect, meant)) as NonNullable<ToolSettings["detect"]>;
   const settings: ToolSettings = {
     ...(effect === undefined ? {} : { effect }),
     ...(labels.length === 0 ? {} : { labels }),
@@ -78,8 +90,9 @@ function shapeTool(listed: SourceTool, ownName: string, options: SourceOptions):
   return { tool, claimed: listed.claimed && options.trusted !== true, ...(Object.keys(settings).length === 0 ? {} : { settings }) };
 }
 
-function isAllowed(name: string, { allow, deny = [] }: SourceOptions): boolean {
-  return (allow === undefined || allow.some((pattern) => means(pattern, name))) && !deny.some((pattern) => means(pattern, name));
+function isAllowed(tool: MeantTool, { allow, deny = [] }: SourceOptions): boolean {
+  const isUnknown = tool.tags === undefined && deny.some((pattern) => pattern.startsWith(tagPrefix));
+  return !isUnknown && (allow === undefined || allow.some((pattern) => means(pattern, tool))) && !deny.some((pattern) => means(pattern, tool));
 }
 
 function newName(name: string, { rename = {} }: SourceOptions): string {
@@ -87,7 +100,11 @@ function newName(name: string, { rename = {} }: SourceOptions): string {
   return (key === undefined ? undefined : rename[key]) ?? name;
 }
 
-function means(pattern: string, name: string): boolean {
+/** Before a pattern that means tags. No name of a tool can be an identifier with a colon, and a source's own name seldom begins so. */
+const tagPrefix = "tag:";
+
+function means(pattern: string, { name, tags = [] }: MeantTool): boolean {
+  if (pattern.startsWith(tagPrefix)) return tags.some((tag) => segmentMatches(pattern.slice(tagPrefix.length), tag));
   return segmentMatches(pattern, name) || segmentMatches(pattern, identifier(name));
 }
 
@@ -97,12 +114,13 @@ function identifier(name: string): string {
 }
 
 /** What is said of a tool, the nearest last. */
-function wordsOn<Word>(said: Readonly<Record<string, Word>> = {}, name: string): readonly Word[] {
-  const meant = Object.entries(said).filter(([pattern]) => means(pattern, name));
-  return [...meant.filter(([pattern]) => pattern.includes("*")), ...meant.filter(([pattern]) => !pattern.includes("*"))].map(([, word]) => word);
+function wordsOn<Word>(said: Readonly<Record<string, Word>> = {}, tool: MeantTool): readonly Word[] {
+  const meant = Object.entries(said).filter(([pattern]) => means(pattern, tool));
+  const isWide = ([pattern]: readonly [string, Word]): boolean => pattern.includes("*") || pattern.startsWith(tagPrefix);
+  return [...meant.filter(isWide), ...meant.filter((one) => !isWide(one))].map(([, word]) => word);
 }
 
-function unknownNames(names: readonly string[], options: SourceOptions): readonly SourceProblem[] {
+function unknownNames(tools: readonly MeantTool[], options: SourceOptions): readonly SourceProblem[] {
   const { allow = [], deny = [], rename = {}, effects = {}, labels = {}, sensitive = {}, detect = {} } = options;
   const said: readonly (readonly [string, readonly string[]])[] = [
     ["allow names", allow],
@@ -113,12 +131,12 @@ function unknownNames(names: readonly string[], options: SourceOptions): readonl
     ["what is sensitive is set for", Object.keys(sensitive)],
     ["detectors are set for", Object.keys(detect)],
   ];
-  const known = new Set(names.flatMap((name) => [name, identifier(name)]));
+  const known = new Set(tools.flatMap(({ name, tags = [] }) => [name, identifier(name), ...tags.map((tag) => `${tagPrefix}${tag}`)]));
   return said.flatMap(([what, patterns]) =>
     patterns.flatMap((pattern) => {
-      if (pattern === "*" || names.some((name) => means(pattern, name))) return [];
+      if (pattern === "*" || tools.some((tool) => means(pattern, tool))) return [];
       const [nearest] = nearestNames(pattern, known, 1);
-      return [{ message: `${what} "${pattern}", which is no tool of it${nearest === undefined ? "" : `; did you mean "${nearest}"?`}` }];
+      return [{ message: `${what} "${pattern}", which is ${pattern.startsWith(tagPrefix) ? "a tag of none of its tools" : "no tool of it"}${nearest === undefined ? "" : `; did you mean "${nearest}"?`}` }];
     }),
   );
 }
