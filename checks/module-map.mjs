@@ -48,9 +48,10 @@ export const modules = {
   "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract", "http-client/network"] },
   "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
   "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
-  "source-openapi": { path: "packages/source-openapi/src", does: "services with an OpenAPI document as sources", imports: ["contract", "http-client"] },
+  "source-openapi": { path: "packages/source-openapi/src", does: "services with an OpenAPI document as sources", imports: ["contract", "runtime doors", "http-client", "source-openapi/request"] },
   "source-openapi/request": { path: "packages/source-openapi/src/request", does: "one operation over HTTP: its request, its answer, its pages", imports: ["contract", "http-client", "source-openapi"] },
   "source-sql": { path: "packages/source-sql/src", does: "SQL databases as sources: tables as typed tools, queries that the database keeps from writing", imports: ["contract", "runtime doors"] },
+  "source-graphql": { path: "packages/source-graphql/src", does: "GraphQL services as sources", imports: ["contract", "http-client"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
   redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits, kept answers", imports: ["contract"] },
@@ -60,7 +61,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-graphql", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
   },
 };
 

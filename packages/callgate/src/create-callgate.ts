@@ -11,6 +11,7 @@ import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
+import type { ServiceHost, ServiceSources } from "./openapi-sources.ts";
 import { callLimitOptions } from "./call-limit-options.ts";
 import { openAnswers } from "./open-answers.ts";
 import { openJournal, ownPlacesOf } from "./open-journal.ts";
@@ -85,6 +86,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options.mcpServers ?? {}, folder);
   const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
+  const services = await servicesOf(options, { folder, stateFolder, env: process.env, clock });
   const policy = await openPolicy(options, folder);
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
@@ -104,7 +106,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
-    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...sql.sources],
+    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources],
     checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
@@ -114,7 +116,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
     approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }), ...(webhook?.answers === undefined ? {} : { webhook: webhook.answers.rule }) },
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...sql.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...services.secrets, ...sql.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
     ...(isTraced() ? { tracing: (await import("@callgate/runtime/tracing")).createOtelTracing() } : {}),
@@ -141,6 +143,15 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
 async function serversOf(servers: NonNullable<CallgateOptions["mcpServers"]>, folder: string): Promise<McpSources> {
   if (Object.keys(servers).length === 0) return { sources: [], secrets: [] };
   return (await import("./mcp-sources.ts")).mcpSources(servers, folder, process.env);
+}
+
+/** Each kind is loaded only where there is a service of it. */
+async function servicesOf({ openapi = {}, graphql = {} }: CallgateOptions, host: ServiceHost): Promise<ServiceSources> {
+  const made = await Promise.all([
+    ...(Object.keys(openapi).length === 0 ? [] : [import("./openapi-sources.ts").then(({ openapiSources }) => openapiSources(openapi, host))]),
+    ...(Object.keys(graphql).length === 0 ? [] : [import("./graphql-sources.ts").then(({ graphqlSources }) => graphqlSources(graphql, host))]),
+  ]);
+  return { sources: made.flatMap(({ sources }) => sources), secrets: made.flatMap(({ secrets }) => secrets) };
 }
 
 /** The limits that are there: the configuration's type also allows `undefined`. */

@@ -1,5 +1,7 @@
 // HTTP to the outside.
 
+export { answerError, failureError } from "./answer-error.ts";
+export type { ErrorScene } from "./answer-error.ts";
 export type { ApiKeyAuth, AuthSpec, BasicAuth, BearerAuth, OauthAuth } from "./auth/auth-spec.ts";
 export { createCredentials } from "./auth/credentials.ts";
 export type { Applied, Credentials, CredentialsHost } from "./auth/credentials.ts";
@@ -15,6 +17,7 @@ export type { HttpClient, HttpClientOptions } from "./http-client.ts";
 export type { HttpRequest } from "./http-request.ts";
 export { HttpFailed } from "./http-result.ts";
 export type { HttpAnswer, HttpFailure, HttpFailureReason, HttpResult, HttpStream } from "./http-result.ts";
+export { bareType, isJsonType, isTextType, isXmlType, textOf } from "./media-type.ts";
 export { originOf } from "./origin-guard.ts";
 export type { OriginGuardOptions } from "./origin-guard.ts";
 export { shownUrl } from "./shown-url.ts";

@@ -3,6 +3,7 @@ import { launcherNames } from "../launcher-names.ts";
 import { agentSchema } from "./agent-schema.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
 import { sqlSchema } from "./sql-schema.ts";
+import { graphqlSchema, openapiSchema } from "./service-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
 const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
@@ -232,6 +233,8 @@ export const configSchema = z.strictObject({
   workflowsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of saved workflows beside this file (docs/guide/workflows.md). Default "workflows"; false for none. In code: no default'),
   mcpServers: z.record(z.string(), mcpServerSchema).optional().describe("MCP servers, as other clients write them"),
   sql: z.record(z.string(), sqlSchema).optional().describe("Databases whose tables become tools; see docs/guide/sql.md"),
+  openapi: z.record(z.string(), openapiSchema).optional().describe("Services with an OpenAPI document, by namespace; see docs/guide/openapi.md"),
+  graphql: z.record(z.string(), graphqlSchema).optional().describe("GraphQL services, by namespace; see docs/guide/graphql.md"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z
     .strictObject({

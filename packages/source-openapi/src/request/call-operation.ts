@@ -1,11 +1,10 @@
 import { SourceReturn } from "@callgate/contract";
 import type { ToolContext } from "@callgate/contract";
-import type { Credentials, HeaderPair, HttpBounds, HttpClient } from "@callgate/http-client";
+import { answerError, failureError } from "@callgate/http-client";
+import type { Credentials, ErrorScene, HeaderPair, HttpBounds, HttpClient } from "@callgate/http-client";
 import type { HttpOperation } from "../http-operation.ts";
 import { nextArguments } from "../paging/next-arguments.ts";
 import type { PagingRule } from "../paging/paging-rule.ts";
-import { answerError, failureError } from "./answer-error.ts";
-import type { ErrorScene } from "./answer-error.ts";
 import { buildRequest } from "./build-request.ts";
 import { isPlainObject } from "./plain-object.ts";
 import { readAnswer } from "./read-answer.ts";

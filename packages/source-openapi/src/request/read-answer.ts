@@ -1,7 +1,7 @@
 import { parseLosslessJson } from "@callgate/contract";
 import type { ArtifactInput } from "@callgate/contract";
+import { bareType, isJsonType, isTextType, isXmlType, textOf } from "@callgate/http-client";
 import type { HttpAnswer } from "@callgate/http-client";
-import { bareType, isJsonType, isTextType, isXmlType, textOf } from "./media-type.ts";
 import { readXml } from "./xml-body.ts";
 
 /** What a program gets of an answer. */

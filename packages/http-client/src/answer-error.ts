@@ -1,8 +1,8 @@
 import { ToolError } from "@callgate/contract";
 import type { JsonObject, JsonValue } from "@callgate/contract";
-import { shownUrl } from "@callgate/http-client";
-import type { HttpAnswer, HttpFailure } from "@callgate/http-client";
+import type { HttpAnswer, HttpFailure } from "./http-result.ts";
 import { bareType, isJsonType, isTextType, textOf } from "./media-type.ts";
+import { shownUrl } from "./shown-url.ts";
 
 export interface ErrorScene {
   readonly method: string;
