@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const examples = process.argv.length > 2 ? process.argv.slice(2) : ["twenty-lines/twenty-lines.ts", "main-job/demo.ts", "expense-week/week.ts"];
+const examples = process.argv.length > 2 ? process.argv.slice(2) : ["twenty-lines/twenty-lines.ts", "main-job/demo.ts", "expense-week/week.ts", "workflows/workflows.ts"];
 const isolated = spawnSync("unshare", ["--net", "--map-root-user", "true"]).status === 0 ? ["unshare", "--net", "--map-root-user"] : [];
 let failed = 0;
 for (const example of examples) {
