@@ -19,7 +19,7 @@ for (const name of names) {
   mkdirSync(target, { recursive: true });
   build(source, target);
   writeFileSync(join(target, "package.json"), JSON.stringify(published(source), undefined, 2));
-  for (const extra of ["README.md", "bin", "guests", "callgate.schema.json"]) if (existsSync(join(source, extra))) cpSync(join(source, extra), join(target, extra), { recursive: true });
+  for (const extra of ["README.md", "bin", "guests", "prompts", "callgate.schema.json"]) if (existsSync(join(source, extra))) cpSync(join(source, extra), join(target, extra), { recursive: true });
   cpSync("LICENSE", join(target, "LICENSE"));
 }
 link();

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 async function withAi(script: readonly ScriptedTurn[]) {
   const model = scriptedModel(script);
-  const world = await agentGate({ ai: aiTools({ model, price: { inputMicroUsdPerMTok: 1_000_000, outputMicroUsdPerMTok: 1_000_000 } }) });
+  const world = await agentGate({ ai: aiTools({ model, labels: ["external"], price: { inputMicroUsdPerMTok: 1_000_000, outputMicroUsdPerMTok: 1_000_000 } }) });
   open.push(world);
   return { model, gate: world.gate };
 }
@@ -22,7 +22,7 @@ test("ai.summarize is a tool of a program, with its cost on record and its answe
   const result = await gate.run('import { ai } from "tools";\nreturn (await ai.summarize({ text: "long", words: 20 })).length;');
   expect(result).toMatchObject({ status: "completed", value: { value: 6 }, cost: { tokens: 42, microUsd: 42 } });
   expect(JSON.stringify(model.asked[0]?.prompt)).toContain("at most 20 words");
-  expect(gate.describe(["ai.summarize"])[0]?.spec).toMatchObject({ effect: "read", labels: ["untrusted"] });
+  expect(gate.describe(["ai.summarize"])[0]?.spec).toMatchObject({ effect: "read", labels: ["untrusted", "external"] });
 });
 
 test("ai.extract gives what matches the schema, after being told once, and fails where it does not", async () => {

@@ -1,5 +1,5 @@
 import { ToolError } from "@callgate/contract";
-import type { Clock, JsonSchema, Tool, ToolContext } from "@callgate/contract";
+import type { Clock, JsonSchema, Label, Tool, ToolContext } from "@callgate/contract";
 import { systemClock } from "@callgate/runtime";
 import { createSchemaValidator } from "@callgate/runtime/catalog";
 import { defineTool } from "@callgate/runtime/source";
@@ -13,8 +13,11 @@ import { jsonIn } from "./text-turn.ts";
 import { turnCost } from "./run-meter.ts";
 
 export interface AiToolsOptions {
-  readonly model: AgentModel;
+  /** A function where it is opened with the first call. */
+  readonly model: AgentModel | (() => Promise<AgentModel>);
   readonly price?: ModelPrice;
+  /** Beside `untrusted`. `external` where the model is somebody else's: once private data and strangers' texts were read, its calls ask. */
+  readonly labels?: readonly Label[];
   readonly prompts?: Partial<Readonly<Record<PromptName, string>>>;
   /** Default: the host's. */
   readonly clock?: Clock;
@@ -30,7 +33,7 @@ const timeoutMs = 2 * 60_000;
  */
 export function aiTools(options: AiToolsOptions): readonly Tool[] {
   const text = z.string().min(1).max(maxTextChars);
-  const common = { effect: "read", labels: ["untrusted"], timeoutMs, errors: [{ code: "MODEL_UNAVAILABLE", description: "The model gave no whole answer", retryable: true }] } as const;
+  const common = { effect: "read", labels: ["untrusted", ...(options.labels ?? [])], timeoutMs, errors: [{ code: "MODEL_UNAVAILABLE", description: "The model gave no whole answer", retryable: true }] } as const;
   return [
     defineTool({
       ...common,
@@ -67,7 +70,7 @@ async function extract(options: AiToolsOptions, { text, schema }: { readonly tex
 async function ask({ model, price, clock = systemClock() }: AiToolsOptions, { system, text }: { readonly system: string; readonly text: string }, context: ToolContext): Promise<string> {
   const { signal } = context;
   const { modelRetries, retryMs, modelMs, stallMs } = defaultAgentLimits;
-  const answer = await askModel({ model, system, messages: [{ role: "user", content: [{ type: "text", text }] }], tools: [], toolChoice: "none", limits: { modelRetries, retryMs, modelMs, stallMs }, clock, signal, onDelta: () => undefined, onRetry: () => undefined });
+  const answer = await askModel({ model: typeof model === "function" ? await model() : model, system, messages: [{ role: "user", content: [{ type: "text", text }] }], tools: [], toolChoice: "none", limits: { modelRetries, retryMs, modelMs, stallMs }, clock, signal, onDelta: () => undefined, onRetry: () => undefined });
   if (answer.kind === "aborted") throw signal.reason instanceof Error ? signal.reason : new Error("cancelled");
   if (answer.kind === "failed") throw new ToolError({ ...answer.error, notApplied: true });
   const { usage } = answer.turn;

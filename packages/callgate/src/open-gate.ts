@@ -40,6 +40,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const toolsFolder = config.toolsFolder === false ? undefined : resolve(loaded.folder, config.toolsFolder ?? "tools");
   const files = toolsFolder === undefined ? [] : folderSources(toolsFolder);
   if (toolsFolder !== undefined && files.length > 0) await options.ensureTrust(dirname(toolsFolder) === loaded.folder ? loaded.folder : toolsFolder);
+  const sources = [...(config.sources ?? []), ...files];
   const workflowsFolder = workflowsFolderOf(loaded);
   const hasWorkflows = workflowsFolder !== undefined && existsSync(workflowsFolder);
   if (hasWorkflows) await options.ensureTrust(dirname(workflowsFolder) === loaded.folder ? loaded.folder : workflowsFolder);
@@ -48,7 +49,8 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     workflowsFolder: hasWorkflows ? workflowsFolder : false,
     folder: loaded.folder,
     stateFolder: options.folders.state,
-    sources: [...(config.sources ?? []), ...files],
+    // The agent is loaded only where there is one: every command waits for what is loaded here.
+    sources: [...sources, ...(loaded.config.agent === undefined ? [] : (await import("./agent/model-source.ts")).modelSource(loaded.config, { folder: loaded.folder, env: process.env, sources }))],
     warm: options.warm,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),

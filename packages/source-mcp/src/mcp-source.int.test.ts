@@ -177,7 +177,7 @@ describe("createMcpSource: call", () => {
 });
 
 describe("createMcpSource: death and trouble", () => {
-  test("a server that dies mid-call fails that call as SOURCE_UNAVAILABLE and is started again at the next use", async () => {
+  test("agent-and-executor 73: a server that dies mid-call fails that call as SOURCE_UNAVAILABLE and is started again at the next use", async () => {
     const source = scripted("ok");
     await source.list(signal());
     const error = await toolError(call(source, "die"));
@@ -200,7 +200,7 @@ describe("createMcpSource: death and trouble", () => {
     expect((await listError(source)).message).toContain("exit code 3");
   });
 
-  test("a missing command is named, with what to do", async () => {
+  test("agent-and-executor 72: a missing command is named, with what to do", async () => {
     const error = await listError(createMcpSource({ namespace: "gone", command: "no-such-mcp-server", args: ["--port", "1"] }));
     expect(error.code).toBe("SOURCE_FAILED");
     expect(error.message).toMatch(/"gone" could not be started: the command was not found/);

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { createAgent } from "@callgate/agent";
-import type { Agent, AgentMode, AgentOptions, AgentResult, ModelPrice, SessionState } from "@callgate/agent";
+import type { Agent, AgentMode, AgentOptions, AgentResult, SessionState } from "@callgate/agent";
 import { CallgateError } from "@callgate/contract";
 import type { AgentConfig } from "../../config/agent-schema.ts";
+import { definedPrice } from "../../agent/defined-price.ts";
 import { openModel } from "../../agent/open-model.ts";
 import { createAgentView } from "../agent-view.ts";
 import { passOnInterrupts } from "../ask-yes-no.ts";
@@ -56,10 +57,6 @@ function agentOptions({ mode, session }: AgentCommandOptions, { config, isIntera
     ...(suspends ? { approvals: "suspend" as const, askUser: "suspend" as const } : {}),
     ...(isInteractive ? { askUser: terminalAsker(context.terminal) } : {}),
   };
-}
-
-function definedPrice({ inputMicroUsdPerMTok, cachedMicroUsdPerMTok, outputMicroUsdPerMTok }: NonNullable<AgentConfig["price"]>): ModelPrice {
-  return { inputMicroUsdPerMTok, outputMicroUsdPerMTok, ...(cachedMicroUsdPerMTok === undefined ? {} : { cachedMicroUsdPerMTok }) };
 }
 
 /** Task after task, until the input ends. Ctrl-C ends the one under way. */
