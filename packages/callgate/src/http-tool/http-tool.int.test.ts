@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Gate, Tool } from "@callgate/contract";
@@ -92,10 +92,13 @@ describe("httpTool", () => {
     expect(seen.at(-1)).toMatchObject({ method: "POST", path: "/orders/7/notes", body: '{"text":"hello","urgent":true}', headers: { "x-once": expect.stringMatching(/./) } });
   });
 
-  test("an error is the service's own words; the secret is in no answer and no error", async () => {
+  test("an error is the service's own words; the secret is in no answer, no error and no file", async () => {
     expect(await gate.call("shop.get_order", { id: 7 })).toMatchObject({ outcome: { kind: "failed", effectStatus: "none", error: { code: "HTTP_404", message: expect.stringContaining("No such order") } } });
     expect(JSON.stringify(await gate.call("shop.add_note", { id: 1, text: "x", urgent: false }))).toContain("Bearer [secret]");
     expect(await gate.call("shop.lost", {})).toMatchObject({ outcome: { kind: "failed", error: { code: "AUTH_NEEDED", message: expect.stringContaining("NOT_SET_ANYWHERE") } } });
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    expect(files.length).toBeGreaterThan(0);
+    for (const { parentPath, name } of files) expect([name, readFileSync(join(parentPath, name)).includes("shop-token-7f3a")]).toEqual([name, false]);
   });
 
   test.each([

@@ -37,8 +37,10 @@ async function ask(credentials: Credentials, path = "/?a=1"): Promise<{ readonly
 }
 
 describe("keys, passwords and tokens", () => {
-  test("go where the service wants them, beside what is there", async () => {
+  test("http-019: a key of the program's own is replaced; keys go where the service wants them, beside what is there", async () => {
     accepted = "";
+    const own = await client.send({ method: "GET", url: new URL(service.origin), headers: [["x-key", "mine"], ["Authorization", "Bearer mine"]], credentials: credentialsOf({ kind: "apiKey", in: "header", name: "X-Key", value: "env:KEY" }, { kind: "bearer", token: "env:KEY" }) });
+    expect([own.kind, service.seen.at(-1)?.headers["x-key"], service.seen.at(-1)?.headers.authorization]).toEqual(["answered", "k3y/with+signs", "Bearer k3y/with+signs"]);
     const { seen } = await ask(credentialsOf({ kind: "apiKey", in: "header", name: "X-Key", value: "env:KEY" }, { kind: "apiKey", in: "cookie", name: "sid", value: "env:KEY" }, { kind: "apiKey", in: "query", name: "key", value: "env:KEY" }), "/?a=1&key=mine");
     expect(seen).toMatchObject({ path: "/?a=1&key=k3y%2Fwith%2Bsigns", headers: { "x-key": "k3y/with+signs", "cookie": "sid=k3y/with+signs" } });
     expect((await ask(credentialsOf({ kind: "basic", username: "ann", password: "env:PASSWORD" }))).seen?.headers.authorization).toBe(`Basic ${Buffer.from("ann:pässword:1").toString("base64")}`);
