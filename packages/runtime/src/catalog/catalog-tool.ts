@@ -61,7 +61,7 @@ export interface CatalogToolParts {
 const hookNames = ["handler", "precheck", "summarize", "simulate", "compensate", "reconcile", "poll", "cancelJob", "businessKey", "parseInput", "parseOutput"] as const;
 
 export function createCatalogTool({ source, listed, spec, effect, labels, sensitive, detect, secrets, namespace, member, olderOf }: CatalogToolParts): CatalogTool {
-  const tool: Tool = Object.freeze({ ...spec, effect, labels, ...(sensitive === undefined ? {} : { sensitive }), ...(detect === undefined ? {} : { detect }), ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
+  const tool: Tool = Object.freeze({ ...repeatable(spec, listed), effect, labels, ...(sensitive === undefined ? {} : { sensitive }), ...(detect === undefined ? {} : { detect }), ...(secrets.length === 0 ? {} : { secrets }), ...hooksOf(listed.tool) });
   const name = `${namespace}.${member}`;
   const input = createSchemaValidator(spec.input);
   const output = spec.output === undefined ? undefined : createSchemaValidator(spec.output);
@@ -99,6 +99,13 @@ export function createCatalogTool({ source, listed, spec, effect, labels, sensit
     return self;
   };
   return calledAs(undefined);
+}
+
+/** What may be repeated was said of a tool that only reads. Where the user says that it writes, that no longer holds. */
+function repeatable(spec: ToolSpec, { settings }: SourceTool): ToolSpec {
+  if (spec.retry === undefined || spec.effect !== "read" || (settings?.effect ?? "read") === "read") return spec;
+  const { retry: _retry, ...once } = spec;
+  return once;
 }
 
 /** Either may be missing: there is nothing to check with. */

@@ -80,6 +80,20 @@ describe("createCatalog", () => {
     expect(effects(undefined, false)).toEqual(["read", "destructive"]);
   });
 
+  test("repeats nothing that the user says writes, where its source said that it reads", () => {
+    const retry = { retries: 2 };
+    const repeated = (own: Effect, settings: ToolSettings = {}): boolean => createCatalog([listing("t", [tool("x", { effect: own, retry })], { kind: "mcp", claimed: true, settings })]).tools[0]?.tool.retry !== undefined;
+    expect([repeated("read"), repeated("read", { effect: "read" }), repeated("write"), repeated("write", { effect: "write" })]).toEqual([true, true, true, true]);
+    expect([repeated("read", { effect: "write" }), repeated("read", { effect: "destructive" })]).toEqual([false, false]);
+  });
+
+  test("says what a paged tool gives, or refuses it", () => {
+    const page = { type: "object", properties: { page: { type: "array" } }, required: ["page"] };
+    const { tools, problems } = createCatalog([listing("t", [tool("good", { paged: true, output: page }), tool("none", { paged: true }), tool("other", { paged: true, output: { type: "array" } })], { kind: "mcp" })]);
+    expect(tools.map(({ name }) => name)).toEqual(["t.good"]);
+    expect(problems).toEqual([expect.stringContaining("t.none is declared wrongly: output: a paged tool gives { page, next? }"), expect.stringContaining("t.other is declared wrongly")]);
+  });
+
   test("keeps what was registered when the source changes its objects later", () => {
     const input = { type: "object", properties: { a: { type: "string" } } };
     const catalog = createCatalog([listing("t", [tool("x", { input })], { kind: "mcp" })]);

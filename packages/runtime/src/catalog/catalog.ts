@@ -143,7 +143,8 @@ function registerTool(listed: SourceTool, registration: Registration): CatalogTo
 function olderOf({ tool: { older } }: SourceTool, spec: ToolSpec, registration: Registration): Pick<CatalogToolParts, "olderOf"> {
   const { namespace, parser } = registration;
   const parsed = (older ?? []).flatMap((version) => {
-    const { output: _output, sensitive: _sensitive, ...rest } = spec;
+    // Whether it was paged says its output, which is its own.
+    const { output: _output, sensitive: _sensitive, paged: _paged, ...rest } = spec;
     const judged = parser.parse({ ...rest, version: version.version, input: version.input, output: version.output, sensitive: version.sensitive });
     if (judged.kind === "ok") return [{ older: version, spec: judged.spec }];
     const where = `${namespace}.${spec.name}`;
