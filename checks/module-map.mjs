@@ -47,7 +47,7 @@ export const modules = {
   "http-client/network": { path: "packages/http-client/src/network", does: "which addresses may be connected to, for programs in sandboxes and for requests of sources", imports: ["contract"] },
   "sandbox-process": { path: "packages/sandbox-process/src", does: "real interpreters as processes behind a launcher's walls: Python, Node, shell, any command", imports: ["contract", "http-client/network"] },
   "sandbox-deno": { path: "packages/sandbox-deno/src", does: "sandboxes out of npm for every system: V8 and Pyodide in Deno without permissions", imports: ["contract", "sandbox-process", "sandbox-quickjs"] },
-  "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract"] },
+  "source-mcp": { path: "packages/source-mcp/src", does: "MCP servers as sources", imports: ["contract", "http-client"] },
   "source-openapi": { path: "packages/source-openapi/src", does: "services with an OpenAPI document as sources", imports: ["contract", "runtime doors", "http-client", "source-openapi/request"] },
   "source-openapi/request": { path: "packages/source-openapi/src/request", does: "one operation over HTTP: its request, its answer, its pages", imports: ["contract", "http-client", "source-openapi"] },
   "source-sql": { path: "packages/source-sql/src", does: "SQL databases as sources: tables as typed tools, queries that the database keeps from writing", imports: ["contract", "runtime doors"] },

@@ -4,7 +4,7 @@ import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
 import { configuredSecrets } from "./configured-secrets.ts";
 import { isTraced } from "@callgate/runtime/telemetry";
-import { createRedactor } from "@callgate/runtime/journal";
+import { createRedactor, openMasterKey } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
@@ -14,7 +14,7 @@ import type { McpSources } from "./mcp-sources.ts";
 import type { ServiceHost, ServiceSources } from "./openapi-sources.ts";
 import { callLimitOptions } from "./call-limit-options.ts";
 import { openAnswers } from "./open-answers.ts";
-import { openJournal, ownPlacesOf } from "./open-journal.ts";
+import { keyFileAt, openJournal, ownPlacesOf } from "./open-journal.ts";
 import { openRedis } from "./open-redis.ts";
 import { openPolicy, surroundingsOf } from "./open-policy.ts";
 import { completePrincipal, profilePrincipal } from "./principal-input.ts";
@@ -40,6 +40,10 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly onFault?: (fault: unknown) => void;
   /** Loads the checker and the token table ahead of the first program. For processes that live long. Default false. */
   readonly warm?: boolean;
+  /** Connects every source when the gate is opened. Default false: one whose tools are pinned is connected at its first call. */
+  readonly eagerSources?: boolean;
+  /** One of `mcpServers` that a client is to see unchanged (`createMcpServer`'s `passThrough`): its calls give whole answers. Default: none. */
+  readonly passThrough?: string;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
   /**
@@ -84,7 +88,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const clock = options.clock ?? systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
-  const mcp = await serversOf(options.mcpServers ?? {}, folder);
+  const mcp = await serversOf(options, { folder, stateFolder, clock });
   const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
   const services = await servicesOf(options, { folder, stateFolder, env: process.env, clock });
   const policy = await openPolicy(options, folder);
@@ -139,10 +143,13 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   return webhook === undefined ? gate : sendQuestions(gate, webhook, options.onFault ?? (() => undefined));
 }
 
-/** The client of MCP is a fifth of all code there is to load: only where there is a server. */
-async function serversOf(servers: NonNullable<CallgateOptions["mcpServers"]>, folder: string): Promise<McpSources> {
-  if (Object.keys(servers).length === 0) return { sources: [], secrets: [] };
-  return (await import("./mcp-sources.ts")).mcpSources(servers, folder, process.env);
+/** Only where there is a server. */
+async function serversOf({ mcpServers = {}, eagerSources = false, journal = {}, passThrough }: CallgateOptions, { folder, stateFolder, clock }: { readonly folder: string; readonly stateFolder: string; readonly clock: Clock }): Promise<McpSources> {
+  if (Object.keys(mcpServers).length === 0) return { sources: [], secrets: [] };
+  const [{ mcpSources }, { createPinFiles }, { createSignInFile }] = await Promise.all([import("./mcp-sources.ts"), import("./pins/pin-files.ts"), import("./auth/sign-in-files.ts")]);
+  const key = async () => (await openMasterKey(keyFileAt(journal, { folder, stateFolder }))).key;
+  const pins = createPinFiles(stateFolder, folder);
+  return mcpSources(mcpServers, { folder, env: process.env, clock, isEager: eagerSources, passThrough, pinsOf: (namespace) => pins.of(namespace), signInsOf: (url) => createSignInFile(url, { stateFolder, key }) });
 }
 
 /** Each kind is loaded only where there is a service of it. */

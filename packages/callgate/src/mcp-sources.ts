@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
-import type { Source } from "@callgate/contract";
+import type { Clock, PinStore, Source } from "@callgate/contract";
 import type { GateSource } from "@callgate/runtime";
-import { shapeSource } from "@callgate/runtime/source";
-import { createMcpSource } from "@callgate/source-mcp";
+import { digestOf } from "@callgate/runtime/journal-parts";
+import { pinSource, shapeSource } from "@callgate/runtime/source";
+import type { McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/mcp-server-schema.ts";
 import { resolveReferences } from "./config/secret-references.ts";
 import { sourceOptionsOf } from "./config/source-options-schema.ts";
+import { endpointFetch, endpointOf } from "./mcp-endpoint.ts";
+import type { McpEndpointConfig } from "./mcp-endpoint.ts";
 import { failedSource } from "./failed-source.ts";
 
 /** Sources of the `mcpServers` block, and the secrets among their settings. */
@@ -14,48 +17,105 @@ export interface McpSources {
   readonly secrets: readonly string[];
 }
 
+export interface McpHost {
+  /** Where relative paths start. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly pinsOf: (namespace: string) => PinStore;
+  /** The sign-in at a URL. */
+  readonly signInsOf: (url: string) => OAuthStore;
+  /** Servers are started at once, not at the first call. */
+  readonly isEager: boolean;
+  /** Calls of this one give whole answers, which a client gets unchanged. */
+  readonly passThrough?: string | undefined;
+}
+
 /**
- * Makes a source of every server that is not disabled. Nothing is started before it is needed. A server whose settings
- * lead nowhere (a secret that is not set, a kind of server that is not supported) is a source that is `down`.
- *
- * @param folder where relative paths start
+ * Makes a source of every server that is not disabled. Nothing is started before it is needed, and the client of MCP, a
+ * fifth of all code there is to load, is loaded with the first server. A server whose settings lead nowhere (a secret that
+ * is not set) is a source that is `down`.
  */
-export function mcpSources(servers: Readonly<Record<string, McpServerConfig>>, folder: string, env: NodeJS.ProcessEnv): McpSources {
+export function mcpSources(servers: Readonly<Record<string, McpServerConfig>>, host: McpHost): McpSources {
   const secrets: string[] = [];
-  const sources = Object.entries(servers).flatMap(([key, server]) => {
-    if (server.disabled === true) return [];
-    return [{ source: shapeSource(sourceOf(key, server, { folder, env, secrets }), sourceOptionsOf(server)) }];
-  });
+  const sources = Object.entries(servers).flatMap(([key, server]) => (server.disabled === true ? [] : [{ source: shapeSource(sourceOf(key, server, { ...host, secrets }), sourceOptionsOf(server)) }]));
   return { sources, secrets };
 }
 
-interface Host {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
+interface Gathering extends McpHost {
   /** Gathers what must never be shown. */
   readonly secrets: string[];
 }
 
-function sourceOf(key: string, server: McpServerConfig, { folder, env, secrets }: Host): Source {
+function sourceOf(key: string, server: McpServerConfig, host: Gathering): Source {
   const namespace = server.namespace ?? key;
-  if (server.command === undefined) {
-    return failedSource({ namespace, kind: "mcp", reason: `mcpServers.${key}: servers reached by url are not supported yet; start it with a command (e.g. a bridge such as mcp-remote), or set "disabled": true` });
-  }
-  let values: Readonly<Record<string, string>>;
+  let place: Place;
   try {
-    const resolved = resolveReferences(server.env ?? {}, `mcpServers.${key}.env`, { env, folder });
-    secrets.push(...resolved.secrets);
-    values = resolved.values;
+    place = placeOf(key, server, host);
   } catch (fault) {
     return failedSource({ namespace, kind: "mcp", reason: fault instanceof Error ? fault.message : String(fault), brief: "its settings lead nowhere" });
   }
-  return createMcpSource({
+  const isWhole = host.passThrough === namespace;
+  const common = {
     namespace,
-    command: server.command,
-    args: server.args ?? [],
-    env: values,
-    cwd: resolve(folder, server.cwd ?? "."),
+    ...(isWhole ? { answers: "whole" as const } : {}),
     ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
     ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),
+    ...(server.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: server.idleTimeoutMs }),
+  };
+  const pinned = pinSource({
+    namespace,
+    kind: "mcp",
+    identity: identityOf(place),
+    clock: host.clock,
+    isEager: host.isEager,
+    ...(server.unsafeWithoutPins === true ? {} : { pins: host.pinsOf(namespace) }),
+    ...(server.timeoutMs === undefined ? {} : { timeoutMs: server.timeoutMs }),
+    open: async () => (await import("@callgate/source-mcp")).createMcpSource({ ...common, ...("command" in place ? place : await reached(place, namespace, host)) }),
   });
+  return isWhole ? withoutOutputs(pinned) : pinned;
+}
+
+/** What a tool declares as its output is a part of a whole answer. */
+function withoutOutputs(source: Source): Source {
+  const list: Source["list"] = async (signal) => {
+    const listing = await source.list(signal);
+    return { ...listing, tools: listing.tools.map(({ tool: { output: _output, ...tool }, ...rest }) => ({ ...rest, tool })) };
+  };
+  // Everything else is the source's own, its state too.
+  return Object.create(source, { list: { value: list } }) as Source;
+}
+
+type Place = McpCommand | McpEndpointConfig;
+
+/** Errors: CONFIG_INVALID. */
+function placeOf(key: string, server: McpServerConfig, host: Gathering): Place {
+  if (server.command === undefined) {
+    const endpoint = endpointOf(key, server, host);
+    host.secrets.push(...endpoint.secrets);
+    return endpoint;
+  }
+  const { values, secrets } = resolveReferences(server.env ?? {}, `mcpServers.${key}.env`, host);
+  host.secrets.push(...secrets);
+  return { command: server.command, args: server.args ?? [], env: values, cwd: resolve(host.folder, server.cwd ?? ".") };
+}
+
+/** How a server at a URL is spoken to. Credentials of yours come before any sign-in. */
+async function reached(endpoint: McpEndpointConfig, namespace: string, { signInsOf, clock }: McpHost): Promise<McpEndpoint> {
+  const { url, headers, transport, oauth } = endpoint;
+  const fetch = endpointFetch(endpoint);
+  const common = { url, headers, fetch, ...(transport === undefined ? {} : { transport }) };
+  if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return common;
+  const { createClientCredentials, createOAuthTokens } = await import("@callgate/source-mcp");
+  if (!oauth.isOwnClient) return { ...common, auth: createOAuthTokens({ store: signInsOf(url), fetch, signInWith: `callgate auth login ${namespace}`, now: () => clock.now() }) };
+  const { clientId = "", clientSecret = "", privateKey, algorithm = "ES256", scopes } = oauth;
+  const proof = privateKey === undefined ? { clientSecret } : { privateKey, algorithm };
+  return { ...common, auth: createClientCredentials({ url, clientId, proof, fetch, now: () => clock.now(), ...(scopes === undefined ? {} : { scopes }) }) };
+}
+
+/** Of what is started or reached. Settings that are secret are none of it: a new key is the same server. */
+function identityOf(place: Place): ReturnType<typeof digestOf> {
+  if ("command" in place) return digestOf({ command: place.command, args: place.args ?? [], cwd: place.cwd ?? null });
+  const { origin, pathname } = new URL(place.url);
+  return digestOf({ url: `${origin}${pathname}` });
 }

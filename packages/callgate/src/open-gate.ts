@@ -23,6 +23,9 @@ export interface OpenGateOptions {
   readonly profile?: string | undefined;
   readonly approver?: Approver;
   readonly warm: boolean;
+  /** Over the default of `createCallgate`. */
+  readonly eagerSources?: boolean;
+  readonly passThrough?: string;
   readonly onFault?: (fault: unknown) => void;
   /** Over the configuration's `sandbox.launcher`. A program of TypeScript goes there as well: in Node. */
   readonly launcher?: SandboxConfig["launcher"];
@@ -52,6 +55,8 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     // The agent is loaded only where there is one: every command waits for what is loaded here.
     sources: [...sources, ...(loaded.config.agent === undefined ? [] : (await import("./agent/model-source.ts")).modelSource(loaded.config, { folder: loaded.folder, env: process.env, sources }))],
     warm: options.warm,
+    ...(options.eagerSources === undefined ? {} : { eagerSources: options.eagerSources }),
+    ...(options.passThrough === undefined ? {} : { passThrough: options.passThrough }),
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),
     principal: { ...configured, ...definedOnly(options.principal) },

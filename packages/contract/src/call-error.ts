@@ -12,6 +12,7 @@ export const callErrorCodes = {
   APPROVAL_UNAVAILABLE: "The call needs a person's approval and nobody can answer here; it did not happen",
   RESULT_WITHHELD: "The call took place, and policy or a person did not let the program have its result; `effectStatus` says what the call changed",
   JOB_END_REFUSED: "An end of the background job was told that does not count, for it was not signed by who may; how the job ended is not known",
+  TOOL_HELD: "The tool's definition is not the one that was approved (callgate pins); the call did not happen",
   TOOL_FAILED: "The tool threw an error without a code",
   SECRET_REFUSED: "The arguments name a secret that this tool may not be given",
   TOOL_TIMEOUT: "The tool did not answer within its deadline",

@@ -75,6 +75,7 @@ export type {
   SourceTool,
 } from "./source.ts";
 export { SourceReturn } from "./source.ts";
+export type { PinnedTool, PinStore, SourcePins } from "./pins.ts";
 export type { SourceOptions, ToolSettings } from "./source-options.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";
 export { defaultValueBounds, encodeValue, encodeValueOnce, ValueError } from "./value-codec.ts";

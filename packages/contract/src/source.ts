@@ -1,13 +1,17 @@
 import type { ArtifactInput } from "./artifact.ts";
+import type { JsonObject } from "./json.ts";
 import type { ToolSettings } from "./source-options.ts";
 import type { Label, Tool, ToolContext } from "./tool-spec.ts";
 
-/** Where a source stands. Anything but `ready` names what to do about it. */
+/** Where a source stands. What is wrong with it names what to do about it. */
 export type SourceState =
   | { readonly kind: "connecting" }
+  /** Not connected: its tools are known from before, and it is connected at the first call. */
+  | { readonly kind: "idle" }
   | { readonly kind: "ready" }
   | { readonly kind: "degraded"; readonly reason: string }
-  | { readonly kind: "auth_needed"; readonly reason: string }
+  /** `retryAfterMs` as of `down`: somebody may have signed in meanwhile. */
+  | { readonly kind: "auth_needed"; readonly reason: string; readonly retryAfterMs?: number }
   /** `brief`: what of the reason may be told to a model, a clause without paths. `retryAfterMs`: from when on, counted from the failure, a use tries again. Absent: no use does before somebody mends it. */
   | { readonly kind: "down"; readonly reason: string; readonly brief?: string; readonly retryAfterMs?: number };
 
@@ -68,6 +72,8 @@ export interface SourcePromptMessage {
 export interface SourcePassThrough {
   /** Of everything that it answers. Default: none. */
   readonly labels?: readonly Label[];
+  /** Definitions of its tools in the form of its own protocol, for clients that are to see them unchanged. Absent: it has no such form. */
+  listTools?(signal: AbortSignal): Promise<readonly JsonObject[]>;
   listResources(signal: AbortSignal): Promise<readonly SourceResource[]>;
   listResourceTemplates(signal: AbortSignal): Promise<readonly SourceResourceTemplate[]>;
   readResource(uri: string, signal: AbortSignal): Promise<readonly SourceResourceContent[]>;

@@ -11,6 +11,7 @@ import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
 import { createPassThroughRouter } from "./pass-through.ts";
 import { surfaceText } from "@callgate/runtime/surface";
 import type { SurfaceText } from "@callgate/runtime/surface";
+import { createUpstreamServer } from "./upstream-server.ts";
 
 export interface McpServerOptions {
   readonly gate: Gate;
@@ -26,6 +27,8 @@ export interface McpServerOptions {
    * Turn it off where a client answers by itself.
    */
   readonly elicits?: boolean;
+  /** Shows this one source as it is, under its own names, instead of the six tools. Its calls must give whole answers. */
+  readonly passThrough?: string;
   /** Told about every fault that a client only got an id of. Default: nobody. */
   readonly onFault?: (id: string, error: unknown) => void;
 }
@@ -55,7 +58,7 @@ export interface McpGateServer {
 const ANNOUNCE_AFTER_MS = 100;
 
 /**
- * Puts a gate behind six MCP tools, whatever the number of tools it has. Requests run as `principal`; cancelling a
+ * Puts a gate behind six MCP tools, whatever the number of tools it has, or behind the tools of one source. Requests run as `principal`; cancelling a
  * request cancels its run.
  */
 export function createMcpServer(options: McpServerOptions): McpGateServer {
@@ -67,7 +70,11 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   const closers = new Set<() => Promise<void>>();
   const reportError = (error: unknown): void => onFault("transport", error);
 
-  const createServer = (conversation: string, of: Principal = principal): Server => createGateServer({ gate, name, version, principal: of, conversation, progressEveryMs, elicits, codec, surface: surfaces.get, passThrough, onFault });
+  const createServer = (conversation: string, of: Principal = principal): Server => {
+    const common = { gate, name, version, principal: of, conversation, progressEveryMs };
+    if (options.passThrough !== undefined) return createUpstreamServer({ ...common, namespace: options.passThrough });
+    return createGateServer({ ...common, elicits, codec, surface: surfaces.get, passThrough, onFault });
+  };
   /** For connections that live on and are told about changes. */
   const createLiveServer = (of: Principal = principal): Server => {
     const server = createServer(`mcp:${randomUUID()}`, of);

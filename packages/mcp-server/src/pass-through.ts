@@ -88,7 +88,7 @@ function named<Item>(all: readonly Owned<Item>[], nameOf: (item: Item) => string
   }));
 }
 
-function toPrompt(prompt: Awaited<ReturnType<SourcePassThrough["listPrompts"]>>[number]): Prompt {
+export function toPrompt(prompt: Awaited<ReturnType<SourcePassThrough["listPrompts"]>>[number]): Prompt {
   return { name: prompt.name, ...(prompt.description === undefined ? {} : { description: prompt.description }), arguments: prompt.arguments.map((argument) => ({ ...argument })) };
 }
 

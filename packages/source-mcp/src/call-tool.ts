@@ -1,10 +1,10 @@
 import type { ToolContext } from "@callgate/contract";
 import { CallgateError, SourceReturn, ToolError, writeLosslessJson } from "@callgate/contract";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import { readCallError, readCallValue } from "./call-value.ts";
-import type { Connection } from "./connection.ts";
+import { readCallError, readCallValue, readWholeAnswer } from "./call-value.ts";
+import { RequestLost } from "./connection.ts";
 import type { Connector } from "./connector.ts";
-import { malformedCode, oversizedCode } from "./message-reader.ts";
+import { lostCode, malformedCode, oversizedCode } from "./message-reader.ts";
 import { receivedText } from "./received-text.ts";
 
 export interface CallToolRequest {
@@ -14,6 +14,12 @@ export interface CallToolRequest {
   readonly context: ToolContext;
   /** Whether calling again is harmless; only then a lost connection is worth another try. */
   readonly isRead: boolean;
+  /** Over HTTP: arguments that are sent as headers too. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `whole`: the value is the whole answer (`readWholeAnswer`). Default: by the rule of `readCallValue`. */
+  readonly answers?: "values" | "whole";
+  /** How long the server may be silent: without the answer, and without a word of progress. Default: until the deadline. */
+  readonly idleTimeoutMs?: number;
 }
 
 /** Progress is passed on at most this often; a server may flood. */
@@ -21,22 +27,19 @@ const PROGRESS_EVERY_MS = 100;
 
 /** Calls one tool and gives its value, as a `SourceReturn` where it has artifacts. Throws `ToolError`. */
 export async function callTool(request: CallToolRequest): Promise<unknown> {
-  const { connector, name, context } = request;
-  const connection = await connector.get(context.signal).catch((error: unknown) => {
-    throw notReached(error);
-  });
-  const body = await connection
+  const { connector, name, context, headers, idleTimeoutMs } = request;
+  const body = await connector
     .request(
       "tools/call",
       { name, arguments: request.args ?? {}, _meta: { "callgate/idempotencyKey": context.idempotencyKey, ...context.trace } },
-      { signal: context.signal, onProgress: progressTo(context) },
+      { signal: context.signal, onProgress: progressTo(context), ...(headers === undefined ? {} : { headers }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) },
     )
     .catch((error: unknown) => {
-      throw requestError(error, request, connection);
+      throw CallgateError.is(error) ? notReached(error) : requestError(error, request);
     });
   if (body["isError"] === true) throw readCallError(body, name);
   if (body["structuredContent"] === undefined && !Array.isArray(body["content"])) throw malformed(`It has neither structuredContent nor a list of content. Received: ${receivedText(writeLosslessJson(body))}`, request);
-  const { value, artifacts } = readCallValue(body, name);
+  const { value, artifacts } = (request.answers === "whole" ? readWholeAnswer : readCallValue)(body, name);
   return artifacts.length === 0 ? value : new SourceReturn(value, artifacts);
 }
 
@@ -54,8 +57,7 @@ function progressTo(context: ToolContext): (progress: { readonly progress: numbe
 }
 
 /** The call never left: nothing was changed. */
-function notReached(error: unknown): unknown {
-  if (!CallgateError.is(error)) return error;
+function notReached(error: CallgateError): ToolError {
   const brief = error.details["brief"];
   return new ToolError({
     code: "SOURCE_UNAVAILABLE",
@@ -66,10 +68,15 @@ function notReached(error: unknown): unknown {
   });
 }
 
-function requestError(error: unknown, request: CallToolRequest, connection: Connection): unknown {
-  const { name, context, isRead } = request;
+function requestError(error: unknown, request: CallToolRequest): unknown {
+  const { name, context, isRead, connector } = request;
   if (context.signal.aborted) return new ToolError({ code: "CANCELLED", message: "The call was given up; the server was told to stop", cause: error });
-  if (error instanceof ProtocolError) return error.code === malformedCode ? malformed(error.message.replace(/^MCP error -?\d+: /, ""), request) : refused(error, name);
+  if (error instanceof RequestLost) return lost(error, request);
+  if (error instanceof ProtocolError && error.code === malformedCode) return malformed(withoutCode(error), request);
+  if (error instanceof ProtocolError && error.code !== lostCode) return refused(error, name);
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    return new ToolError({ code: "TOOL_TIMEOUT", message: `The server was silent for ${(request.idleTimeoutMs ?? 0) / 1000} s: no answer and no progress (idleTimeoutMs). It was told to stop`, retryable: isRead, cause: error });
+  }
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
     return new ToolError({ code: "INPUT_REQUIRED", message: "The tool asks a person for more input before it answers, which is not possible here. Give it in the arguments if the tool has one for it", cause: error });
   }
@@ -77,13 +84,32 @@ function requestError(error: unknown, request: CallToolRequest, connection: Conn
     return new ToolError({ code: "TOOL_FAILED", message: `The server's answer is no valid result: ${error.message.slice(0, 300)}`, cause: error });
   }
   // What an unknown effect means is said by the broker, which knows the tool's effect.
-  const how = connection.trace.ended() ?? "it closed the connection";
+  const how = error instanceof ProtocolError ? withoutCode(error) : connector.lastEnd();
   return new ToolError({
     code: "SOURCE_UNAVAILABLE",
-    message: `The MCP server "${request.connector.namespace}" was lost during the call: ${how}${isRead ? ". It is started again at the next call" : ""}`,
+    message: `The MCP server "${connector.namespace}" was lost during the call: ${how}${isRead ? ". It is reached again at the next call" : ""}`,
     retryable: isRead,
     cause: error,
   });
+}
+
+/** What became of a call under which HTTP failed. */
+function lost({ failure, cause }: RequestLost, { connector, isRead }: CallToolRequest): ToolError {
+  const { kind, what, notApplied, isTransient, scope } = failure;
+  const login = `callgate auth login ${connector.namespace}`;
+  const fix = kind === "sign_in" ? `. Somebody has to sign in: ${login}` : scope === undefined ? "" : `. Somebody has to sign in for that: ${login} ${scope.split(" ").map((one) => `--scope ${one}`).join(" ")}`;
+  return new ToolError({
+    code: "SOURCE_UNAVAILABLE",
+    message: `The MCP server "${connector.namespace}" ${connector.hide(what)}${fix}${notApplied ? ". The call was not taken" : ""}`,
+    retryable: isTransient && (isRead || notApplied),
+    notApplied,
+    ...(scope === undefined ? {} : { details: { scope } }),
+    cause,
+  });
+}
+
+function withoutCode({ message }: Error): string {
+  return message.replace(/^MCP error -?\d+: /, "");
 }
 
 /** It answered, so it was called: what it did is not known. */

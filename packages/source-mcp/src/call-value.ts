@@ -1,6 +1,6 @@
 import type { ArtifactInput, JsonObject } from "@callgate/contract";
 import { parseLosslessJson, ToolError } from "@callgate/contract";
-import { firstString, isRecord } from "./tool-listing.ts";
+import { firstString, isRecord } from "./is-record.ts";
 import type { ResultBody } from "./result-body.ts";
 
 /** What a program gets of one MCP answer. */
@@ -28,6 +28,25 @@ export function readCallValue(body: ResultBody, tool: string): CallValue {
     return { value: parseIfContainer(only["text"]), artifacts };
   }
   return { value: { content }, artifacts };
+}
+
+/**
+ * The whole answer as the value, for a gate that hands it on unchanged. Bytes are artifacts, named by `artifact` in the
+ * block they were in; everything else is as it came.
+ */
+export function readWholeAnswer(body: ResultBody, tool: string): CallValue {
+  const artifacts: ArtifactInput[] = [];
+  const blocks = Array.isArray(body["content"]) ? (body["content"] as readonly unknown[]) : [];
+  const content = blocks.map((block) => {
+    const found = isRecord(block) ? artifactOf(block, `${fileStem(tool)}-${artifacts.length + 1}`, false) : undefined;
+    if (found === undefined || !isRecord(block)) return block;
+    artifacts.push(found.artifact);
+    const { data: _data, resource, ...rest } = block;
+    const { blob: _blob, ...described } = isRecord(resource) ? resource : {};
+    return { ...rest, ...(resource === undefined ? {} : { resource: described }), artifact: artifacts.length - 1 };
+  });
+  const { resultType: _resultType, ttlMs: _ttlMs, cacheScope: _cacheScope, ...answer } = body;
+  return { value: { ...answer, content }, artifacts };
 }
 
 /** JSON objects and arrays only: a text of `42` or `true` is a text. */

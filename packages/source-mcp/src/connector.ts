@@ -1,11 +1,12 @@
 import type { SourceState } from "@callgate/contract";
 import { CallgateError } from "@callgate/contract";
 import { createBackoff } from "./backoff.ts";
-import { connect, ConnectError } from "./connection.ts";
-import type { Connection, ConnectOptions } from "./connection.ts";
-import { describeFailure } from "./server-failure.ts";
+import { connect, ConnectError, RequestLost } from "./connection.ts";
+import type { BodyMethod, Connection, ConnectOptions, Ending, RequestOptions } from "./connection.ts";
+import type { ResultBody } from "./result-body.ts";
+import { describeFailure, hide } from "./server-failure.ts";
 import type { ServerLabel } from "./server-failure.ts";
-import type { ServerTrace } from "./stdio-transport.ts";
+import type { ServerTrace } from "./server-trace.ts";
 
 export interface ConnectorOptions {
   readonly label: ServerLabel;
@@ -20,8 +21,17 @@ export interface Connector {
   readonly namespace: string;
   /** The living connection, or a new one. Throws `CallgateError` SOURCE_FAILED; the reason of `signal` when that aborts. */
   get(signal: AbortSignal): Promise<Connection>;
+  /**
+   * Asks the living connection, or a new one; once more over a new one where the server had forgotten the session and so
+   * did nothing. Errors: those of `get` before anything was sent, those of `Connection.request` after.
+   */
+  request(method: BodyMethod, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<ResultBody>;
   state(): SourceState;
   purpose(): string | undefined;
+  /** A text without the values that must not show. */
+  hide(text: string): string;
+  /** How the last connection ended, as a clause. */
+  lastEnd(): string;
   /** Wraps an error of a request as SOURCE_FAILED, with what the server said last. */
   failure(what: string, cause: unknown): CallgateError;
   close(): Promise<void>;
@@ -43,18 +53,31 @@ export function createConnector(options: ConnectorOptions): Connector {
   const cell: Cell = { state: { kind: "connecting" }, current: undefined, latest: undefined, knownLegacy: false, closed: false };
   const closing = new AbortController();
   const open = createOpener(options, cell, closing.signal);
+  const get = async (signal: AbortSignal): Promise<Connection> => {
+    signal.throwIfAborted();
+    if (cell.closed) throw sourceFailed(label, "was closed");
+    cell.current ??= open().catch((error: unknown) => {
+      cell.current = undefined;
+      throw error;
+    });
+    return await untilAborted(cell.current, signal);
+  };
   return {
     namespace: label.namespace,
     state: () => healthOf(cell),
     purpose: () => firstSentence(cell.latest?.instructions) ?? cell.latest?.serverTitle,
-    get: async (signal) => {
-      signal.throwIfAborted();
-      if (cell.closed) throw sourceFailed(label, "was closed");
-      cell.current ??= open().catch((error: unknown) => {
-        cell.current = undefined;
-        throw error;
-      });
-      return untilAborted(cell.current, signal);
+    lastEnd: () => cell.latest?.trace.ended() ?? "it closed the connection",
+    hide: (text) => hide(text, label),
+    get,
+    async request(method, params, requestOptions) {
+      const connection = await get(requestOptions.signal);
+      try {
+        return await connection.request(method, params, requestOptions);
+      } catch (error) {
+        if (!(error instanceof RequestLost) || error.failure.kind !== "session") throw error;
+        await connection.ended;
+        return await (await get(requestOptions.signal)).request(method, params, requestOptions);
+      }
     },
     failure: (what, cause) => sourceFailed(label, `${what} (${cause instanceof Error ? cause.message : String(cause)})`, { trace: cell.latest?.trace, cause }),
     close: async () => {
@@ -80,20 +103,21 @@ function createOpener({ label, now, onChange, connect: connectOptions }: Connect
     cell.state = next;
     onChange();
   };
-  const watch = (connection: Connection): void => {
-    const died = (): void => {
-      cell.current = undefined;
-      if (cell.closed) return;
-      backoff.died();
-      setState({ kind: "down", reason: `the server is gone: ${connection.trace.ended() ?? "it closed the connection"}; it is started again at the next use`, retryAfterMs: backoff.waitMs() });
-    };
-    connection.closed.then(died, died);
+  const died = (ending: Ending): void => {
+    cell.current = undefined;
+    if (cell.closed) return;
+    // The server lives and wants to be greeted anew.
+    if (ending.kind === "session") return;
+    backoff.died();
+    const how = hide(ending.how, label);
+    if (ending.kind === "sign_in") setState({ kind: "auth_needed", reason: how, retryAfterMs: backoff.waitMs() });
+    else setState({ kind: "down", reason: `the server is gone: ${how}; it is reached again at the next use`, retryAfterMs: backoff.waitMs() });
   };
   return async () => {
     const waitMs = backoff.waitMs();
     if (waitMs > 0) {
       const reason = cell.state.kind === "down" ? ` (${cell.state.reason})` : "";
-      throw sourceFailed(label, `is down and is started again in ${Math.ceil(waitMs / 1000)} s at the earliest${reason}`, { trace: cell.latest?.trace });
+      throw sourceFailed(label, `is down and is tried again in ${Math.ceil(waitMs / 1000)} s at the earliest${reason}`, { trace: cell.latest?.trace });
     }
     setState({ kind: "connecting" });
     try {
@@ -101,13 +125,14 @@ function createOpener({ label, now, onChange, connect: connectOptions }: Connect
       backoff.started();
       cell.knownLegacy = connection.era === "legacy";
       cell.latest = connection;
-      watch(connection);
+      connection.ended.then(died, () => undefined);
       setState({ kind: "ready" });
       return connection;
     } catch (error) {
       backoff.failed();
-      const what = error instanceof ConnectError ? error.message : `could not be started: ${String(error)}`;
-      setState({ kind: "down", reason: what, brief: `it ${what}`, retryAfterMs: backoff.waitMs() });
+      const what = hide(error instanceof ConnectError ? error.message : `could not be started: ${String(error)}`, label);
+      const isSignIn = error instanceof ConnectError && error.failure?.kind === "sign_in";
+      setState(isSignIn ? { kind: "auth_needed", reason: what, retryAfterMs: backoff.waitMs() } : { kind: "down", reason: what, brief: `it ${what}`, retryAfterMs: backoff.waitMs() });
       throw sourceFailed(label, what, { trace: error instanceof ConnectError ? error.trace : undefined, cause: error });
     }
   };

@@ -195,7 +195,7 @@ describe("createMcpSource: death and trouble", () => {
     await listError(source);
     const early = await toolError(call(source, "echo"));
     expect([early.code, early.notApplied, early.retryable]).toEqual(["SOURCE_UNAVAILABLE", true, true]);
-    expect(early.message).toContain("started again in 1 s");
+    expect(early.message).toContain("tried again in 1 s");
     nowMs = 600;
     expect((await listError(source)).message).toContain("exit code 3");
   });

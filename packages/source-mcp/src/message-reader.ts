@@ -4,7 +4,7 @@ import { createLineSplitter } from "./line-splitter.ts";
 import type { Line } from "./line-splitter.ts";
 import { receivedText } from "./received-text.ts";
 import { carriesBody, wrapBody } from "./result-body.ts";
-import { isRecord } from "./tool-listing.ts";
+import { isRecord } from "./is-record.ts";
 
 /** Lines that were no JSON-RPC message, and the first of them. */
 export interface Garbage {
@@ -23,13 +23,20 @@ export interface MessageReader {
   expect(message: JSONRPCMessage): void;
   /** Messages for the SDK. An answer that is none becomes an error answer to the request it can be put down to. */
   push(chunk: Uint8Array): readonly JSONRPCMessage[];
+  /** The same of one whole message, however it came. */
+  read(text: string): readonly JSONRPCMessage[];
+  /** Whether a request of ours waits for its answer. */
+  isPending(id: number): boolean;
+  /** Its answer will not come. */
+  forget(id: number): void;
   garbage: () => Garbage;
   malformed: () => Malformed;
 }
 
-/** Our own JSON-RPC error codes: an answer over the bound, and one that is no answer. */
+/** Our own JSON-RPC error codes: an answer over the bound, one that is no answer, and one that will not come. */
 export const oversizedCode = -32_091;
 export const malformedCode = -32_092;
+export const lostCode = -32_093;
 
 /** Reads the lines of a server. Memory is bounded by `maxMessageBytes` and the requests under way. */
 export function createMessageReader(maxMessageBytes: number): MessageReader {
@@ -72,7 +79,7 @@ export function createMessageReader(maxMessageBytes: number): MessageReader {
     const { result } = message as { result?: unknown };
     return [method === undefined || result === undefined ? message : ({ ...message, result: wrapBody(method, result) } as JSONRPCMessage)];
   };
-  const read = (line: Line): readonly JSONRPCMessage[] => {
+  const readLine = (line: Line): readonly JSONRPCMessage[] => {
     if (line.kind === "line") return readText(line.text);
     const answer = oversizedAnswer(line, maxMessageBytes);
     if (answer === undefined) return refuse(line.head, "It is too long", undefined);
@@ -81,7 +88,10 @@ export function createMessageReader(maxMessageBytes: number): MessageReader {
   };
   return {
     expect: requests.note,
-    push: (chunk) => splitter.push(chunk).flatMap(read),
+    push: (chunk) => splitter.push(chunk).flatMap(readLine),
+    read: readText,
+    isPending: requests.isPending,
+    forget: (id) => void requests.settle(id),
     garbage: () => ({ ...garbage }),
     malformed: () => ({ ...malformed }),
   };

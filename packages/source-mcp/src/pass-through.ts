@@ -1,9 +1,9 @@
-import type { SourcePassThrough, SourcePromptMessage, SourceResourceContent } from "@callgate/contract";
+import type { JsonObject, SourcePassThrough, SourcePromptMessage, SourceResourceContent } from "@callgate/contract";
 import type { BodyMethod } from "./connection.ts";
 import type { Connector } from "./connector.ts";
 import { collectPages } from "./paging.ts";
 import type { ResultBody } from "./result-body.ts";
-import { firstString, isRecord } from "./tool-listing.ts";
+import { firstString, isRecord } from "./is-record.ts";
 
 export interface PassThroughOptions {
   readonly connector: Connector;
@@ -14,9 +14,9 @@ export interface PassThroughOptions {
 export function createPassThrough({ connector, listTimeoutMs }: PassThroughOptions): SourcePassThrough {
   const listAll = async (method: BodyMethod, key: string, signal: AbortSignal): Promise<readonly ResultBody[]> => {
     const connection = await connector.get(signal);
-    if (!connection.has(method.startsWith("prompts") ? "prompts" : "resources")) return [];
+    if (!connection.has(method.startsWith("prompts") ? "prompts" : method.startsWith("tools") ? "tools" : "resources")) return [];
     try {
-      const { items } = await collectPages((cursor) => connection.request(method, cursor === undefined ? {} : { cursor }, { signal, timeoutMs: listTimeoutMs }), key);
+      const { items } = await collectPages((cursor) => connector.request(method, cursor === undefined ? {} : { cursor }, { signal, timeoutMs: listTimeoutMs }), key);
       return items.filter(isRecord);
     } catch (error) {
       signal.throwIfAborted();
@@ -24,15 +24,16 @@ export function createPassThrough({ connector, listTimeoutMs }: PassThroughOptio
     }
   };
   const ask = async (method: BodyMethod, params: ResultBody, signal: AbortSignal): Promise<ResultBody> => {
-    const connection = await connector.get(signal);
+    await connector.get(signal);
     try {
-      return await connection.request(method, params, { signal, timeoutMs: listTimeoutMs });
+      return await connector.request(method, params, { signal, timeoutMs: listTimeoutMs });
     } catch (error) {
       signal.throwIfAborted();
       throw connector.failure(`did not answer ${method}`, error);
     }
   };
   return {
+    listTools: async (signal) => (await listAll("tools/list", "tools", signal)).flatMap((item) => (typeof item["name"] === "string" ? [item as JsonObject] : [])),
     listResources: async (signal) =>
       (await listAll("resources/list", "resources", signal)).flatMap((item) => {
         const uri = firstString(item["uri"]);

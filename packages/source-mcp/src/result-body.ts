@@ -5,7 +5,8 @@ import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 // result aside and hands the SDK an empty result of the same kind that carries it; we read the body tolerantly, part by
 // part. It also keeps BigInts and megabytes of base64 away from schemas that would walk or reject them.
 
-const BODY = "callgate/body";
+/** Where a message carries the body of its result. */
+export const bodyKey = "callgate/body";
 
 /** Per method, the smallest result the SDK's schemas of both protocol eras accept. */
 const standIns: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -29,7 +30,7 @@ export function wrapBody(method: string, result: unknown): unknown {
   if (standIn === undefined || typeof result !== "object" || result === null) return result;
   const { resultType } = result as { resultType?: unknown };
   if (resultType !== undefined && resultType !== "complete") return result;
-  return { ...standIn, ...(resultType === undefined ? {} : { resultType, ttlMs: 0, cacheScope: "private" }), _meta: { [BODY]: result } };
+  return { ...standIn, ...(resultType === undefined ? {} : { resultType, ttlMs: 0, cacheScope: "private" }), _meta: { [bodyKey]: result } };
 }
 
 /** What a server answered, unchecked. */
@@ -42,7 +43,7 @@ export const bodySchema: StandardSchemaV1<unknown, ResultBody> = {
     vendor: "callgate",
     validate: (value) => {
       const meta = (value as { _meta?: Record<string, unknown> } | undefined)?._meta;
-      const body = meta?.[BODY];
+      const body = meta?.[bodyKey];
       return typeof body === "object" && body !== null ? { value: body as ResultBody } : { issues: [{ message: "The result is not an object" }] };
     },
   },

@@ -1,26 +1,15 @@
 import { writeLosslessJson } from "@callgate/contract";
 import type { Transport } from "@modelcontextprotocol/client";
 import { createMessageReader } from "./message-reader.ts";
-import type { Garbage, Malformed } from "./message-reader.ts";
+import type { ServerTrace } from "./server-trace.ts";
 import { startServerProcess } from "./server-process.ts";
 import type { ServerProcess, ServerProcessOptions } from "./server-process.ts";
 import { createTailBuffer } from "./tail-buffer.ts";
 
 export interface StdioTransportOptions extends ServerProcessOptions {
+  readonly kind: "stdio";
   /** Longest message taken from the server. */
   readonly maxMessageBytes: number;
-}
-
-/** What is known about a server beyond its messages; for error texts. */
-export interface ServerTrace {
-  /** Last lines it wrote to stderr. */
-  stderr(count: number): readonly string[];
-  /** Lines on stdout that were no JSON-RPC message and answered nothing, as far as one can tell. */
-  garbage(): Garbage;
-  /** Answers that could not be read, each of which has failed its request, and such to no request of ours. */
-  malformed(): Malformed;
-  /** How the process ended; undefined while it lives. */
-  ended(): string | undefined;
 }
 
 export interface StdioTransport extends Transport {

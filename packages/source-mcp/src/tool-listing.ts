@@ -1,5 +1,7 @@
-import type { Effect, JsonSchema, Label, SourceListing, SourceProblem, SourceTool, Tool } from "@callgate/contract";
-import type { ResultBody } from "./result-body.ts";
+import type { Effect, JsonSchema, Label, SourceProblem, Tool } from "@callgate/contract";
+import { headerParams } from "./header-params.ts";
+import type { HeaderParam } from "./header-params.ts";
+import { firstString, isRecord } from "./is-record.ts";
 
 /** Makes a listed tool callable: what its `handler` does. */
 export type MakeHandler = (name: string) => Tool["handler"];
@@ -7,25 +9,39 @@ export type MakeHandler = (name: string) => Tool["handler"];
 export interface ListingDefaults {
   readonly timeoutMs: number;
   readonly handler: MakeHandler;
+  /** Whether arguments are sent as headers where a tool asks for it: over HTTP, since revision 2026-07-28. Default false. */
+  readonly mirrorsHeaders?: boolean;
+}
+
+/** A tool as a server listed it. */
+export interface ListedTool {
+  readonly tool: Tool;
+  /** Its arguments that are headers too. */
+  readonly headers: readonly HeaderParam[];
+}
+
+export interface ParsedListing {
+  readonly tools: readonly ListedTool[];
+  readonly problems: readonly SourceProblem[];
 }
 
 /**
  * Turns what `tools/list` answered into tools. One malformed tool becomes a problem, the rest work; a name listed twice
  * keeps its first definition.
  */
-export function parseListing(rawTools: readonly unknown[], defaults: ListingDefaults): SourceListing {
-  const tools = new Map<string, SourceTool>();
+export function parseListing(rawTools: readonly unknown[], defaults: ListingDefaults): ParsedListing {
+  const tools = new Map<string, ListedTool>();
   const problems: SourceProblem[] = [];
   rawTools.forEach((raw, index) => {
     const parsed = parseTool(raw, index, defaults);
     if (parsed.kind === "problem") problems.push(parsed.problem);
-    else if (tools.has(parsed.tool.tool.name)) problems.push({ tool: parsed.tool.tool.name, message: "The server lists this name twice; the first definition is used" });
-    else tools.set(parsed.tool.tool.name, parsed.tool);
+    else if (tools.has(parsed.listed.tool.name)) problems.push({ tool: parsed.listed.tool.name, message: "The server lists this name twice; the first definition is used" });
+    else tools.set(parsed.listed.tool.name, parsed.listed);
   });
   return { tools: [...tools.values()], problems };
 }
 
-type ParsedTool = { readonly kind: "tool"; readonly tool: SourceTool } | { readonly kind: "problem"; readonly problem: SourceProblem };
+type ParsedTool = { readonly kind: "tool"; readonly listed: ListedTool } | { readonly kind: "problem"; readonly problem: SourceProblem };
 
 function parseTool(raw: unknown, index: number, defaults: ListingDefaults): ParsedTool {
   const problem = (message: string, tool?: string): ParsedTool => ({ kind: "problem", problem: { ...(tool === undefined ? {} : { tool }), message } });
@@ -34,6 +50,8 @@ function parseTool(raw: unknown, index: number, defaults: ListingDefaults): Pars
   if (typeof name !== "string" || name === "") return problem(`Entry ${index} of the tool list has no name; it was left out`);
   const input = parseInputSchema(raw["inputSchema"]);
   if (typeof input === "string") return problem(`${input}; the tool was left out. The server's author must fix it`, name);
+  const headers = defaults.mirrorsHeaders === true ? headerParams(input) : [];
+  if (typeof headers === "string") return problem(`The tool was left out: ${headers}. The server's author must fix it`, name);
   const title = firstString(raw["title"], isRecord(raw["annotations"]) ? raw["annotations"]["title"] : undefined);
   const output = raw["outputSchema"];
   const tool: Tool = {
@@ -52,7 +70,7 @@ function parseTool(raw: unknown, index: number, defaults: ListingDefaults): Pars
     errors: [],
     handler: defaults.handler(name),
   };
-  return { kind: "tool", tool: { tool, claimed: true } };
+  return { kind: "tool", listed: { tool, headers } };
 }
 
 /** The schema, or what is wrong with it. MCP asks for an object schema; anything else cannot describe named arguments. */
@@ -73,12 +91,4 @@ function effectOf(annotations: unknown): Effect {
 /** A tool of an open world brings what strangers wrote, and what it is given leaves for there. A claim, and one that only tightens. */
 function labelsOf(annotations: unknown): readonly Label[] {
   return isRecord(annotations) && annotations["openWorldHint"] === true ? ["untrusted", "external"] : [];
-}
-
-export function isRecord(value: unknown): value is ResultBody {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function firstString(...values: readonly unknown[]): string | undefined {
-  return values.find((value): value is string => typeof value === "string" && value !== "");
 }

@@ -221,6 +221,7 @@ function addSetupCommands(program: Command, act: Act): void {
     .command("mcp")
     .option("--http [port]", "serve Streamable HTTP on loopback instead of standard input and output", wholeNumber)
     .option("--token <token>", "bearer token for --http (default: a new one, printed to standard error)")
+    .option("--pass-through <source>", "show this one MCP server unchanged, under its own names, instead of the six tools; every call still passes the gate")
     .description("serve the gate to an MCP client")
     .action((options: object) => act(async (context) => (await import("./commands/mcp.ts")).mcpCommand(options, context)));
   const sandbox = program.command("sandbox").description("process sandboxes of this machine: list them, try their walls");

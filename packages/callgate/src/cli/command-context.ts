@@ -45,6 +45,10 @@ interface GateUse {
   readonly approver?: Approver;
   /** How long sources are waited for before `use`. Default: until each has answered or failed. */
   readonly readyWithinMs?: number;
+  /** True where every source is to be connected, called or not. Default false. */
+  readonly eagerSources?: boolean;
+  /** The one MCP server that is to be handed on unchanged. */
+  readonly passThrough?: string | undefined;
   /** The sources whose problems matter to the command, by namespace or the tools it names; "told" where it tells all itself. Default: all. */
   readonly about?: readonly string[] | "told";
 }
@@ -107,6 +111,8 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         profile: options.profile ?? process.env["CALLGATE_PROFILE"],
         principal: { user: options.user, tenant: options.tenant, roles: options.role },
         warm: how.warm ?? false,
+        ...(how.eagerSources === undefined ? {} : { eagerSources: how.eagerSources }),
+        ...(how.passThrough === undefined ? {} : { passThrough: how.passThrough }),
         onFault: how.onFault ?? ((fault) => terminal.err(`${terminal.colors.yellow("note")} ${firstLine(fault instanceof Error ? fault.message : String(fault))}\n`)),
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),

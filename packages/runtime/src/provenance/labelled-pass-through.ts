@@ -18,6 +18,7 @@ export interface LabelledPassThroughOptions {
 export function labelledPassThrough(source: SourcePassThrough, { namespace, labels, taint, nowMs }: LabelledPassThroughOptions): SourcePassThrough {
   const marks = (): readonly TaintMark[] => labels.map((label) => ({ label, tool: namespace, atMs: nowMs() }));
   return {
+    ...(source.listTools === undefined ? {} : { listTools: async (signal) => (await source.listTools?.(signal)) ?? [] }),
     listResources: (signal) => source.listResources(signal),
     listResourceTemplates: (signal) => source.listResourceTemplates(signal),
     listPrompts: (signal) => source.listPrompts(signal),

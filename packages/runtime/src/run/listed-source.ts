@@ -72,7 +72,7 @@ export function createListedSource(source: GateSource, { clock, timeoutMs, signa
     },
     get state(): SourceState {
       const { state } = source.source;
-      if (failure === undefined || (state.kind !== "ready" && state.kind !== "connecting")) return state;
+      if (failure === undefined || (state.kind !== "ready" && state.kind !== "connecting" && state.kind !== "idle")) return state;
       return listing === undefined ? { kind: "down", reason: failure } : { kind: "degraded", reason: failure };
     },
     get trouble() {
@@ -121,7 +121,7 @@ function briefOf(end: Raced<SourceListing>, timeoutMs: number): string | undefin
 
 /** `brief` is undefined until the first listing is over. */
 function troubleOf(state: SourceState, brief: string | undefined): SourceTrouble {
-  if (state.kind === "auth_needed") return { what: `needs somebody to sign in: ${oneLine(state.reason)}` };
+  if (state.kind === "auth_needed") return { what: `needs somebody to sign in: ${oneLine(state.reason)}`, ...(state.retryAfterMs === undefined ? {} : { retryAfterMs: state.retryAfterMs }) };
   if (state.kind === "down") return { what: `is down: ${oneLine(brief ?? state.brief ?? state.reason)}`, ...(state.retryAfterMs === undefined ? {} : { retryAfterMs: state.retryAfterMs }) };
   return brief === undefined ? { what: "is still being connected", retryAfterMs: 1_000 } : { what: `is down: ${oneLine(brief)}`, retryAfterMs: 0 };
 }

@@ -1,5 +1,5 @@
 import { ToolError } from "@callgate/contract";
-import type { Label, Source, SourceListing, SourceOptions, SourcePassThrough, SourceProblem, SourceTool, Tool, ToolSettings } from "@callgate/contract";
+import type { JsonObject, Label, Source, SourceListing, SourceOptions, SourcePassThrough, SourceProblem, SourceTool, Tool, ToolSettings } from "@callgate/contract";
 import { identifierOf, maxNameChars } from "../catalog/naming.ts";
 import { segmentMatches } from "../lib/name-glob.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
@@ -37,7 +37,7 @@ export function shapeSource(source: Source, options: SourceOptions): Source {
     },
     onChange: (listener) => source.onChange(listener),
     close: () => source.close(),
-    ...(source.passThrough === undefined ? {} : { passThrough: labelled(source.passThrough, options.labels?.["*"] ?? []) }),
+    ...(source.passThrough === undefined ? {} : { passThrough: shapePassThrough(source.passThrough, options) }),
   };
 }
 
@@ -108,6 +108,13 @@ function means(pattern: string, { name, tags = [] }: MeantTool): boolean {
   return segmentMatches(pattern, name) || segmentMatches(pattern, identifier(name));
 }
 
+/** Definitions of a protocol of its own have no tags. */
+function shapeDefinition(definition: JsonObject, options: SourceOptions): readonly JsonObject[] {
+  const { name } = definition;
+  if (typeof name !== "string" || !isAllowed({ name, tags: [] }, options)) return [];
+  return [{ ...definition, name: newName(name, options) }];
+}
+
 /** A name that can be none is told by the catalog. */
 function identifier(name: string): string {
   return name === "" || name.length > maxNameChars ? name : identifierOf(name, "tool");
@@ -141,9 +148,11 @@ function unknownNames(tools: readonly MeantTool[], options: SourceOptions): read
   );
 }
 
-function labelled(source: SourcePassThrough, labels: readonly Label[]): SourcePassThrough {
+function shapePassThrough(source: SourcePassThrough, options: SourceOptions): SourcePassThrough {
+  const labels: readonly Label[] = [...(source.labels ?? []), ...(options.labels?.["*"] ?? [])];
   return {
-    labels: [...new Set([...(source.labels ?? []), ...labels])],
+    labels: [...new Set(labels)],
+    ...(source.listTools === undefined ? {} : { listTools: async (signal) => ((await source.listTools?.(signal)) ?? []).flatMap((tool) => shapeDefinition(tool, options)) }),
     listResources: (signal) => source.listResources(signal),
     listResourceTemplates: (signal) => source.listResourceTemplates(signal),
     readResource: (uri, signal) => source.readResource(uri, signal),

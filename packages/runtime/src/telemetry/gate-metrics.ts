@@ -92,7 +92,7 @@ function labelNames(gate: Gate, { maxTools, maxPrincipals }: { readonly maxTools
 
 function readSources(gate: Gate, registry: MetricRegistry): void {
   for (const { namespace, state, circuit } of gate.namespaces()) {
-    registry.observe("callgate_source_ready", { source: namespace }, state.kind === "ready" ? 1 : 0);
+    registry.observe("callgate_source_ready", { source: namespace }, state.kind === "ready" || state.kind === "idle" ? 1 : 0);
     registry.observe("callgate_circuit_open", { source: namespace }, circuit === undefined ? 0 : 1);
   }
 }

@@ -45,7 +45,7 @@ function listSuite({ open }: Suite): void {
   test("says who it is, and how it stands before it is used", async () => {
     const { source } = await open();
     expect([source.namespace, source.kind].every((text) => text !== "")).toBe(true);
-    expect(["connecting", "ready"]).toContain(source.state.kind);
+    expect(["connecting", "idle", "ready"]).toContain(source.state.kind);
   });
 
   test("lists every tool that can be used; what is malformed is told and costs only itself", async () => {

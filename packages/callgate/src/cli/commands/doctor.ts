@@ -24,7 +24,7 @@ export async function doctorCommand(context: CommandContext): Promise<ExitCode> 
     findings.push(...(await journalFindings(context)), await approvalFinding(context));
     await context.withGate(async (gate) => {
       findings.push(...(await gateFindings(gate, await keyFileOf(context))));
-    }, { about: "told" });
+    }, { about: "told", eagerSources: true });
   } catch (fault) {
     findings.push({ check: "gate", state: "failed", found: fault instanceof Error ? fault.message : String(fault), fix: "mend what the message names, then run callgate doctor again" });
   }

@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { CallgateError } from "@callgate/contract";
 import { createMcpServer } from "@callgate/mcp-server";
+import { identifierOf } from "@callgate/runtime/catalog";
 import { createGateMetrics } from "@callgate/runtime/telemetry";
 import { approvalsConfig } from "../../approver/approval-rules.ts";
 import { watchConfigured } from "../../configured-alerts.ts";
+import type { McpServerConfig } from "../../config/mcp-server-schema.ts";
 import { version } from "../../version.ts";
 import { createAnswersPage } from "../../webhook/create-answers-page.ts";
 import { openQuestionWebhook } from "../../webhook/open-question-webhook.ts";
@@ -16,8 +19,10 @@ import { visible } from "../terminal.ts";
 const defaultPort = 7423;
 
 /** `callgate mcp [--http [PORT]]` */
-export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string }, context: CommandContext): Promise<ExitCode> {
+export async function mcpCommand(options: { readonly http?: number | boolean; readonly token?: string; readonly passThrough?: string }, context: CommandContext): Promise<ExitCode> {
   const configuration = await context.configuration();
+  const { passThrough } = options;
+  if (passThrough !== undefined) checkServer(passThrough, configuration.config.mcpServers ?? {});
   const configured = options.http === undefined ? undefined : configuration;
   const clients = configured === undefined ? [] : httpClients(configured, process.env);
   const tokenSha256 = configured === undefined ? undefined : metricsTokenSha256(configured, process.env);
@@ -32,6 +37,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       const server = createMcpServer({
         gate,
         version,
+        ...(passThrough === undefined ? {} : { passThrough: identifierOf(passThrough, "namespace") }),
         elicits: approvalsConfig(configuration.config.approvals).elicitation ?? true,
         onFault: (id, fault) => terminal.err(`fault ${id}: ${faultLine(fault)}\n`),
       });
@@ -57,8 +63,14 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
     },
     // A person at the terminal that started a server is not who its clients' calls should ask.
     // Clients give a server some seconds to answer their first request: one slow source must not cost them all the others.
-    { interactive: false, warm: true, readyWithinMs: 3_000 },
+    { interactive: false, warm: true, readyWithinMs: 3_000, passThrough },
   );
+}
+
+/** Errors: USAGE. */
+function checkServer(namespace: string, servers: Readonly<Record<string, McpServerConfig>>): void {
+  const names = Object.entries(servers).flatMap(([key, server]) => (server.disabled === true ? [] : [server.namespace ?? key]));
+  if (!names.includes(namespace)) throw new CallgateError("USAGE", `--pass-through ${namespace}: there is no MCP server of that namespace in the configuration; there are: ${names.join(", ") || "none"}`);
 }
 
 /** One line, whatever a client sent: its garbage must not look like more lines of ours. */

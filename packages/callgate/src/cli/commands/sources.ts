@@ -5,8 +5,8 @@ import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { visible } from "../terminal.ts";
 
-/** `callgate sources ls`: each source with how it stands, once every one has answered or failed. */
-export async function listSourcesCommand(context: CommandContext): Promise<ExitCode> {
+/** `callgate sources ls`: each source with how it stands. With `connect`, once every one has answered or failed. */
+export async function listSourcesCommand(given: { readonly connect?: boolean }, context: CommandContext): Promise<ExitCode> {
   return await context.withGate((gate) => {
     const { terminal, options } = context;
     const sources = gate.namespaces();
@@ -19,7 +19,7 @@ export async function listSourcesCommand(context: CommandContext): Promise<ExitC
     // The table is cut to the terminal; what is wrong is needed in full.
     for (const problem of gate.problems) terminal.err(`${terminal.colors.yellow("note")} ${visible(problem.split("\n")[0] ?? "")}\n`);
     return Promise.resolve(exitCodes.ok);
-  }, { about: "told" });
+  }, { about: "told", eagerSources: given.connect === true });
 }
 
 function rowOf(view: NamespaceView): readonly string[] {
@@ -28,10 +28,10 @@ function rowOf(view: NamespaceView): readonly string[] {
   return [namespace, kind, stands, String(toolCount), visible(reasonOf(state) ?? purpose ?? "")];
 }
 
-const stateWords: Readonly<Record<SourceState["kind"], string>> = { connecting: "connecting", ready: "ready", degraded: "degraded", auth_needed: "sign-in needed", down: "down" };
+const stateWords: Readonly<Record<SourceState["kind"], string>> = { connecting: "connecting", idle: "not started", ready: "ready", degraded: "degraded", auth_needed: "sign-in needed", down: "down" };
 
 function reasonOf(state: SourceState): string | undefined {
-  if (state.kind === "ready" || state.kind === "connecting") return undefined;
+  if (!("reason" in state)) return undefined;
   const reason = state.kind === "down" ? (state.brief ?? state.reason) : state.reason;
   return reason.split("\n")[0];
 }
