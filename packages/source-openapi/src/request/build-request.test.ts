@@ -129,6 +129,14 @@ describe("bodies", () => {
     expect(() => body("application/x-www-form-urlencoded", "a=1")).toThrow(expect.objectContaining(refused));
   });
 
+  test("forms of plain fields are the bytes that the platform writes for them, and read back as they were", () => {
+    const fields = { a: "x y&z=1+2/3?", ü: "€ 😀", star: "*-._", empty: "" };
+    const written = text(body("application/x-www-form-urlencoded", fields));
+    expect(Object.fromEntries(new URLSearchParams(written))).toEqual(fields);
+    // The platform leaves `*` as it is; both read back.
+    expect(written.replaceAll("%2A", "*")).toBe(new URLSearchParams(fields).toString());
+  });
+
   test("multipart: fields, JSON parts and files are read back by another reader as they were", async () => {
     const request = body("multipart/form-data", { name: "x", meta: { a: 1 }, file: "text", pictures: [{ base64: "AP8=", filename: 'a"\r\nb.png', mediaType: "image/png" }] }, { files: ["file", "pictures"] });
     const contentType = header(request, "content-type") ?? "";
