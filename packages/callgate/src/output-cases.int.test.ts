@@ -125,10 +125,10 @@ describe("security cases of layer output", { timeout: 120_000 }, () => {
   test("out-012 wide values end at the budget that names itself, and the host's memory stays", async () => {
     const before = process.memoryUsage().rss;
     const told = [
-      errorOf(await run("const o: any = {}; for (let i = 0; i < 3_000_000; i += 1) o['k' + i] = i; return o", { cpuMs: 20_000 })),
-      errorOf(await run("return { ['k'.repeat(20 * 1024 * 1024)]: 1 } as any", { memoryMiB: 256, resultBytes: 1024 * 1024 })),
-      errorOf(await run("return new Array(10_000_000).fill(0)", { memoryMiB: 256, cpuMs: 20_000, resultBytes: 1024 * 1024 })),
-      errorOf(await run("return await tools.t.echo({ list: new Array(2_000_000).fill(0) } as any)", { memoryMiB: 256, cpuMs: 20_000 })),
+      errorOf(await run("const o: any = {}; for (let i = 0; i < 3_000_000; i += 1) o['k' + i] = i; return o", { cpuMs: 100_000 })),
+      errorOf(await run("return { ['k'.repeat(20 * 1024 * 1024)]: 1 } as any", { memoryMiB: 256, cpuMs: 100_000, resultBytes: 1024 * 1024 })),
+      errorOf(await run("return new Array(10_000_000).fill(0)", { memoryMiB: 256, cpuMs: 100_000, resultBytes: 1024 * 1024 })),
+      errorOf(await run("return await tools.t.echo({ list: new Array(2_000_000).fill(0) } as any)", { memoryMiB: 256, cpuMs: 100_000 })),
     ];
     expect(told).toEqual(["LIMIT_EXCEEDED memoryMiB", "LIMIT_EXCEEDED resultBytes", "LIMIT_EXCEEDED resultBytes", "VALUE_TOO_LARGE /list"]);
     expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024);
