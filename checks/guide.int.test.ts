@@ -29,9 +29,10 @@ function fencesOf(file: string, text: string): readonly Fence[] {
 const given = `
 import type { GuestHost, GuestJob, SandboxDriver } from "@callgate/contract";
 import type { LaunchedGuest, LaunchSpec } from "@callgate/sandbox-process";
-import type { Gate as GivenGate, Handle, Source as GivenSource, Tool, ToolError as GivenError } from "callgate";
+import type { Agent, AgentOptions, Gate as GivenGate, Handle, Source as GivenSource, Tool, ToolError as GivenError } from "callgate";
 declare global {
   const gate: GivenGate; const runId: string; const handle: Handle; const program: string; const programFromTheModel: string;
+  const agent: Agent; const model: AgentOptions["model"]; const store: { put(text: string): Promise<void>; get(): Promise<string> };
   const getCustomer: Tool; const updateCustomer: Tool; const ToolError: typeof GivenError;
   function startSomewhere(spec: LaunchSpec): LaunchedGuest;
   function startMyService(): Promise<{ readonly url: string; start(): Promise<void>; stop(): Promise<void> }>; function createMySource(options: { readonly url: string }): GivenSource;

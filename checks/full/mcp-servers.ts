@@ -53,7 +53,7 @@ async function look(server: Server): Promise<readonly (string | number)[]> {
     const answers = await Promise.all(callable.map(({ tool }) => source.call(tool.name, {}, contextOf(AbortSignal.timeout(20_000))).then(() => "ok", () => "error")));
     return [server.name, "started", tools.length, problems.length, `${answers.filter((one) => one === "ok").length} of ${answers.length}`, problems[0]?.message.slice(0, 120) ?? ""];
   } catch (error) {
-    const brief = CallgateError.is(error) ? String(error.details["brief"] ?? error.message) : String(error);
+    const brief = CallgateError.is(error) && typeof error.details["brief"] === "string" ? error.details["brief"] : String(error);
     return [server.name, "down", "", "", "", brief.replaceAll(/\s+/g, " ").slice(0, 160)];
   } finally {
     await source.close();
