@@ -26,14 +26,14 @@ describe("createCallgate", { timeout: 60_000 }, () => {
     expect(readdirSync(stateFolder).some((name) => name.startsWith("journal.db.corrupt-"))).toBe(true);
   });
 
-  test("an mcp server by url and a secret that is not set are said, and the rest works", async () => {
+  test("an mcp server that nothing answers for and a secret that is not set are said, and the rest works", async () => {
     const mcpServers = { far: { url: "http://localhost:1" }, locked: { command: "x", env: { T: "env:CALLGATE_NOT_SET" } } };
     const gate = await createCallgate({ stateFolder: mkdtempSync(join(tmpdir(), "callgate-")), mcpServers, tools: { math: [add] } });
     await gate.ready();
     expect((await gate.call("math.add", { a: 1, b: 2 })).outcome.kind).toBe("ok");
     const problems = gate.problems.join("\n");
     await gate.close();
-    expect(problems).toContain("mcpServers.far: servers reached by url are not supported yet");
+    expect(problems).toContain("http://localhost:1 could not be reached: nothing listens there");
     expect(problems).toContain("mcpServers.locked.env.T refers to the environment variable CALLGATE_NOT_SET, which is not set");
   });
 
