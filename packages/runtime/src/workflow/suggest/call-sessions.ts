@@ -29,10 +29,14 @@ export interface CallSession {
 /** Direct calls further apart are not one piece of work. */
 const maxGapMs = 30 * 60_000;
 
-/** Direct calls by who made them, for what, and when; each program by itself. */
+/**
+ * Direct calls by who made them, for what, and when; each program by itself.
+ *
+ * @param traces newest first, as runs are listed: of calls that began in one millisecond, that says which came first
+ */
 export function callSessions(traces: readonly CallTrace[]): readonly CallSession[] {
   const direct = Map.groupBy(traces.filter(({ kind }) => kind === "call"), ({ principal: { user, agent, task }, taskId, conversation }) => JSON.stringify([user, agent ?? null, taskId ?? task ?? null, conversation ?? null]));
-  const pieces = [...direct.values()].flatMap((group) => byGap([...group].sort((a, b) => a.startedAtMs - b.startedAtMs)));
+  const pieces = [...direct.values()].flatMap((group) => byGap(group.toReversed().sort((a, b) => a.startedAtMs - b.startedAtMs)));
   const programs = traces.filter(({ kind }) => kind === "program").map((trace) => [trace]);
   return [...pieces.map((piece) => sessionOf("call", piece)), ...programs.map((piece) => sessionOf("program", piece))].filter(({ steps }) => steps.length > 1);
 }
