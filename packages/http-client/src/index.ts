@@ -18,6 +18,8 @@ export type { HttpRequest } from "./http-request.ts";
 export { HttpFailed } from "./http-result.ts";
 export type { HttpAnswer, HttpFailure, HttpFailureReason, HttpResult, HttpStream } from "./http-result.ts";
 export { bareType, isJsonType, isTextType, isXmlType, textOf } from "./media-type.ts";
+export { noticeReach } from "./notice-reach.ts";
+export type { Reach } from "./notice-reach.ts";
 export { originOf } from "./origin-guard.ts";
 export type { OriginGuardOptions } from "./origin-guard.ts";
 export { shownUrl } from "./shown-url.ts";

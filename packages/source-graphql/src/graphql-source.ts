@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { CallgateError, ToolError } from "@callgate/contract";
 import type { Clock, Source, SourceListing, SourceProblem, SourceState, ToolContext } from "@callgate/contract";
-import { createCredentials, createFetch, createHttpClient, originOf } from "@callgate/http-client";
-import type { AuthSpec } from "@callgate/http-client";
+import { createCredentials, createFetch, createHttpClient, noticeReach, originOf } from "@callgate/http-client";
+import type { AuthSpec, Reach } from "@callgate/http-client";
 import { fieldTools, rawQueryName } from "./convert/field-tools.ts";
 import type { FieldTool } from "./convert/field-tools.ts";
 import { listed, rawTool } from "./graphql-tools.ts";
@@ -61,10 +61,10 @@ export function createGraphqlSource(options: GraphqlSourceOptions): Source {
     if (cell.closed) throw new ToolError({ code: "SOURCE_UNAVAILABLE", message: `${namespace} was closed`, notApplied: true });
     const { tools, schema } = await loaded(context.signal);
     const given = (args ?? {}) as Readonly<Record<string, unknown>>;
-    if (name === rawQueryName) return await noticing(cell, () => callRaw(service(), given, { schema, context }));
+    if (name === rawQueryName) return await noticeReach(cell, () => callRaw(service(), given, { schema, context }));
     const tool = tools.get(name);
     if (tool === undefined) throw new ToolError({ code: "TOOL_NOT_FOUND", message: `${namespace} has no field "${name}"`, notApplied: true });
-    return await noticing(cell, () => callField(service(), { tool, args: given }, { schema, context }));
+    return await noticeReach(cell, () => callField(service(), { tool, args: given }, { schema, context }));
   };
   return {
     namespace,
@@ -114,28 +114,11 @@ function openService({ namespace, endpoint, auth, readSecret, callTimeoutMs = 60
 }
 
 /** What changes while a source lives. */
-interface Cell {
+interface Cell extends Reach {
   state: SourceState;
   loaded: Loaded | undefined;
   closed: boolean;
   listener: () => void;
-  /** Why the last call did not reach the service. The next one that does clears it. */
-  unreached: string | undefined;
-}
-
-/** Notices whether the service can be reached at all; any answer says that it can. */
-async function noticing<Value>(cell: Cell, send: () => Promise<Value>): Promise<Value> {
-  const before = cell.unreached;
-  try {
-    const value = await send();
-    cell.unreached = undefined;
-    return value;
-  } catch (fault) {
-    if (ToolError.is(fault) && fault.code === "SOURCE_UNAVAILABLE") cell.unreached = fault.message;
-    throw fault;
-  } finally {
-    if ((before === undefined) !== (cell.unreached === undefined) && !cell.closed) cell.listener();
-  }
 }
 
 /** Loads once for all who ask. Errors: `CallgateError` SOURCE_FAILED; the reason of the signal when that aborts. */

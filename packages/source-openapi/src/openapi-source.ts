@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import { CallgateError, ToolError } from "@callgate/contract";
 import type { Clock, Source, SourceListing, SourceProblem, SourceState, SourceTool, Tool, ToolContext } from "@callgate/contract";
+import { noticeReach } from "@callgate/http-client";
+import type { Reach } from "@callgate/http-client";
 import type { ConvertedTool } from "./convert/convert-operation.ts";
 import { createDocumentCache } from "./document/document-cache.ts";
 import { createDocumentReader, isUrl, locationOf } from "./document/document-reader.ts";
@@ -29,14 +31,12 @@ export interface DocumentSourceOptions {
 }
 
 /** What changes while a source lives. */
-interface Cell {
+interface Cell extends Reach {
   state: SourceState;
   closed: boolean;
   current: StoredDocument | undefined;
   byName: ReadonlyMap<string, ConvertedTool>;
   listener: () => void;
-  /** Why the last call did not reach the service. The next one that does clears it. */
-  unreached: string | undefined;
 }
 
 /** A document as a source; what calls its operations is given. */
@@ -58,7 +58,7 @@ export function documentSource(options: DocumentSourceOptions): Source {
     const tool = cell.byName.get(name);
     if (tool === undefined) throw new ToolError({ code: "TOOL_NOT_FOUND", message: `The document of ${namespace} has no operation "${name}"`, notApplied: true });
     const service = services.serviceOf(tool.operation, cell.current?.converted.securitySchemes ?? {});
-    return await noticing(cell, () => callOperation(service, { operation: tool.operation, args, context, ...(tool.paging === undefined ? {} : { paging: tool.paging }) }));
+    return await noticeReach(cell, () => callOperation(service, { operation: tool.operation, args, context, ...(tool.paging === undefined ? {} : { paging: tool.paging }) }));
   };
 
   return {
@@ -92,23 +92,6 @@ export function documentSource(options: DocumentSourceOptions): Source {
       await options.release();
     },
   };
-}
-
-/** Notices whether the service can be reached at all; any answer says that it can. */
-async function noticing<Value>(cell: Cell, send: () => Promise<Value>): Promise<Value> {
-  const before = cell.unreached;
-  try {
-    const value = await send();
-    cell.unreached = undefined;
-    return value;
-  } catch (fault) {
-    const isGone = ToolError.is(fault) && fault.code === "SOURCE_UNAVAILABLE";
-    if (isGone) cell.unreached = fault.message;
-    else if (ToolError.is(fault) && fault.code.startsWith("HTTP_")) cell.unreached = undefined;
-    throw fault;
-  } finally {
-    if ((before === undefined) !== (cell.unreached === undefined) && !cell.closed) cell.listener();
-  }
 }
 
 /** What a model is told. */
