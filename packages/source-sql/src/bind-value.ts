@@ -1,6 +1,5 @@
-import { ToolError } from "@callgate/contract";
+import { ToolError, writeLosslessJson } from "@callgate/contract";
 import type { Dialect } from "./dialect.ts";
-import { writeExactJson } from "./exact-json.ts";
 import type { ValueKind } from "./table.ts";
 
 /** A value on its way to a column whose kind is known, in the form the driver takes. */
@@ -8,7 +7,7 @@ export function bindCell(dialect: Dialect, value: unknown, kind: ValueKind): unk
   if (value === null || value === undefined) return null;
   switch (kind) {
     case "json":
-      return writeExactJson(value);
+      return writeLosslessJson(value);
     case "bytes":
       return typeof value === "string" ? Buffer.from(value, "base64") : bindValue(dialect, value);
     case "instant":
@@ -58,9 +57,9 @@ function bindObject(dialect: Dialect, value: object): unknown {
     if (Number.isNaN(value.getTime())) throw invalidParameter("A date is invalid");
     return dialect === "mysql" ? mysqlTime(value, "instant") : value.toISOString();
   }
-  if (Array.isArray(value)) return dialect === "postgres" ? value.map((item: unknown) => bindValue(dialect, item)) : writeExactJson(value);
+  if (Array.isArray(value)) return dialect === "postgres" ? value.map((item: unknown) => bindValue(dialect, item)) : writeLosslessJson(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return writeExactJson(value);
+  if (prototype === Object.prototype || prototype === null) return writeLosslessJson(value);
   throw invalidParameter("A Map, Set or instance of a class is no value of a database; pass plain values");
 }
 

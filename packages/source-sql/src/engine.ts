@@ -1,4 +1,4 @@
-import { ToolError } from "@callgate/contract";
+import { ToolError, writeLosslessJson } from "@callgate/contract";
 import type { ToolContext } from "@callgate/contract";
 import { boundedWork } from "./bounded-work.ts";
 import { createCursors, endQuery } from "./cursors.ts";
@@ -7,7 +7,6 @@ import { createDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { createEffectLedger } from "./effect-ledger.ts";
 import type { EffectLedger } from "./effect-ledger.ts";
-import { writeExactJson } from "./exact-json.ts";
 import type { Row, RunWrite, SqlDriver, SqlSession, Statement } from "./session.ts";
 import { SqlFault } from "./sql-fault.ts";
 import type { ResultColumn, Schema, ValueKind } from "./table.ts";
@@ -138,7 +137,7 @@ function told(parts: Parts, error: unknown, { isWrite, rollsBack, isOwn = false 
 
 async function readPage(parts: Parts, request: PageRequest, context: ToolContext): Promise<Page> {
   const { signal, principal } = context;
-  const same = { request: `${request.tool} ${writeExactJson(request.asked)}`, owner: JSON.stringify([principal.tenant, principal.user]) };
+  const same = { request: `${request.tool} ${writeLosslessJson(request.asked)}`, owner: JSON.stringify([principal.tenant, principal.user]) };
   try {
     const begun = request.cursor === undefined ? { session: await parts.database.take(signal), ...same } : parts.cursors.take(request.cursor, same);
     const page = await boundedWork(begun.session, { signal, timeoutMs: parts.statementTimeoutMs }, () => nextPage(parts, begun, request));

@@ -1,5 +1,4 @@
-import { ToolError } from "@callgate/contract";
-import { parseExactJson } from "./exact-json.ts";
+import { parseLosslessJson, ToolError } from "@callgate/contract";
 import type { Column, ValueKind } from "./table.ts";
 
 /**
@@ -44,7 +43,7 @@ export function readTableCell(value: unknown, kind: ValueKind, { column, table }
 
 function parseJsonCell(value: string, column: Column, table: string): unknown {
   try {
-    return parseExactJson(value);
+    return parseLosslessJson(value);
   } catch {
     throw mismatch(column, table, "text that is no JSON");
   }

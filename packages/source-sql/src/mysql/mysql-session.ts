@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { Connection, FieldPacket, PrepareStatementInfo, ResultSetHeader } from "mysql2";
-import { wholeNumber } from "../exact-json.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { meterOf } from "../meter.ts";
 import type { QueryBounds, Row, RunWrite, SqlSession, Statement, Written } from "../session.ts";
 import { SqlFault } from "../sql-fault.ts";

@@ -1,6 +1,7 @@
 import mysql from "mysql2";
 import type { FieldPacket } from "mysql2";
-import { parseExactJson, wholeNumber } from "../exact-json.ts";
+import { parseLosslessJson } from "@callgate/contract";
+import { wholeNumber } from "../whole-number.ts";
 import type { ResultColumn, ValueKind } from "../table.ts";
 
 const { Types } = mysql;
@@ -72,7 +73,7 @@ export function readMysqlCell(value: unknown, kind: ValueKind): unknown {
     case "instant":
       return `${value.replace(" ", "T")}Z`;
     case "json":
-      return parseExactJson(value);
+      return parseLosslessJson(value);
     case "number":
     case "decimal":
     case "boolean":

@@ -1,5 +1,6 @@
 import pg from "pg";
-import { parseExactJson, wholeNumber } from "../exact-json.ts";
+import { parseLosslessJson } from "@callgate/contract";
+import { wholeNumber } from "../whole-number.ts";
 import type { ValueKind } from "../table.ts";
 
 const { types } = pg;
@@ -73,7 +74,7 @@ function parserOf(oid: number): Parser {
     case "bytes":
       return (text) => Buffer.from(text.slice(2), "hex");
     case "json":
-      return parseExactJson;
+      return parseLosslessJson;
     case "datetime":
       return (text) => text.replace(/^(\d+-\d\d-\d\d) /, "$1T");
     case "instant":

@@ -1,4 +1,5 @@
-import { parseExactJson, wholeNumber } from "../exact-json.ts";
+import { parseLosslessJson } from "@callgate/contract";
+import { wholeNumber } from "../whole-number.ts";
 import type { ValueKind } from "../table.ts";
 
 /** SQLite keeps any value in any column that is not STRICT; what a column is declared as is what its values are read as. */
@@ -30,7 +31,7 @@ export function readSqliteCell(value: unknown, kind: ValueKind = "any"): unknown
 
 function parsedOrText(text: string): unknown {
   try {
-    return parseExactJson(text);
+    return parseLosslessJson(text);
   } catch {
     return text;
   }
