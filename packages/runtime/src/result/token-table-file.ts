@@ -7,7 +7,7 @@ import type { TokenTable } from "./token-table.ts";
 /** Checksum of all that follows, length of `starts`, length of `slots`: each 32 bits, in the order of this machine. */
 const headWords = 3;
 
-/** The table as it was kept, or undefined where none was, or not a whole one. A tenth of what making it takes. */
+/** The table as it was kept, or undefined where none was, or not a whole one. */
 export async function readTokenTable(file: string): Promise<TokenTable | undefined> {
   const kept = await readFile(file).catch(() => undefined);
   if (kept === undefined || kept.length < headWords * 4) return undefined;
