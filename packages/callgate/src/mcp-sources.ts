@@ -5,7 +5,7 @@ import { digestOf } from "@callgate/runtime/journal-parts";
 import { pinSource, shapeSource } from "@callgate/runtime/source";
 import type { McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/mcp-server-schema.ts";
-import { resolveReferences } from "./config/secret-references.ts";
+import { resolveReferences, resolveWords } from "./config/secret-references.ts";
 import { sourceOptionsOf } from "./config/source-options-schema.ts";
 import { endpointFetch, endpointOf } from "./mcp-endpoint.ts";
 import type { McpEndpointConfig } from "./mcp-endpoint.ts";
@@ -86,7 +86,13 @@ function withoutOutputs(source: Source): Source {
   return Object.create(source, { list: { value: list } }) as Source;
 }
 
-type Place = McpCommand | McpEndpointConfig;
+type Place = (McpCommand & { readonly written: McpWords }) | McpEndpointConfig;
+
+/** A command line as the configuration has it: with references in place of what is secret in it. */
+interface McpWords {
+  readonly command: string;
+  readonly args: readonly string[];
+}
 
 /** Errors: CONFIG_INVALID. */
 function placeOf(key: string, server: McpServerConfig, host: Gathering): Place {
@@ -96,8 +102,11 @@ function placeOf(key: string, server: McpServerConfig, host: Gathering): Place {
     return endpoint;
   }
   const { values, secrets } = resolveReferences(server.env ?? {}, `mcpServers.${key}.env`, host);
-  host.secrets.push(...secrets);
-  return { command: server.command, args: server.args ?? [], env: values, cwd: resolve(host.folder, server.cwd ?? ".") };
+  const written: McpWords = { command: server.command, args: server.args ?? [] };
+  const { words: [command = written.command] } = resolveWords([written.command], `mcpServers.${key}.command`, host);
+  const { words: args, secrets: hidden } = resolveWords(written.args, `mcpServers.${key}.args`, host);
+  host.secrets.push(...secrets, ...hidden);
+  return { command, args, env: values, cwd: resolve(host.folder, server.cwd ?? "."), hidden, written };
 }
 
 /** How a server at a URL is spoken to. Credentials of yours come before any sign-in. */
@@ -115,7 +124,7 @@ async function reached(endpoint: McpEndpointConfig, namespace: string, { signIns
 
 /** Of what is started or reached. Settings that are secret are none of it: a new key is the same server. */
 function identityOf(place: Place): ReturnType<typeof digestOf> {
-  if ("command" in place) return digestOf({ command: place.command, args: place.args ?? [], cwd: place.cwd ?? null });
+  if ("command" in place) return digestOf({ command: place.written.command, args: place.written.args, cwd: place.cwd ?? null });
   const { origin, pathname } = new URL(place.url);
   return digestOf({ url: `${origin}${pathname}` });
 }

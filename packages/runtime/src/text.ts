@@ -1,3 +1,4 @@
 // Door: text that others wrote, made safe to show. What shows a line needs nothing else of the gate.
 
 export { visible } from "./lib/visible.ts";
+export { findSecrets } from "./secrets/detectors/find-secrets.ts";

@@ -46,6 +46,8 @@ export interface McpCommand {
   readonly args?: readonly string[];
   /** Given to the process beside a short list of harmless variables (PATH, HOME, ...); nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Parts of `args` that never show in an error, beside the values of `env`. */
+  readonly hidden?: readonly string[];
   /** Default: the working directory of this process. */
   readonly cwd?: string;
   /** How long the process may take to end by itself. Default 2,000. */
@@ -143,13 +145,13 @@ function labelOf(options: McpSourceOptions): ServerLabel {
       secrets: [...Object.values(options.headers ?? {}).flatMap((value) => [value, value.replace(/^(?:Bearer|Basic|Token) /i, "")]), ...(search === "" ? [] : [search])],
     };
   }
-  const { command, args = [], env = {} } = options;
+  const { command, args = [], env = {}, hidden = [] } = options;
   return {
     namespace,
     brief: basename(command),
     place: `Command: ${[command, ...args].join(" ")}`,
     fix: "run the command by hand and see that it starts and waits for input; check its arguments, environment and working directory in the configuration.",
-    secrets: Object.values(env),
+    secrets: [...Object.values(env), ...hidden],
   };
 }
 

@@ -209,7 +209,12 @@ function addPolicyCommands(program: Command, act: Act): void {
 }
 
 function addSetupCommands(program: Command, act: Act): void {
-  program.command("init").description("write a configuration and a first tool here").action(() => act(async (context) => (await import("./commands/init.ts")).initCommand(context)));
+  program
+    .command("init")
+    .option("--import <client>", "only servers of this client: claude-desktop, claude-code, cursor, vscode, windsurf, codex or gemini; may be repeated (default: of all that are here)", collect)
+    .option("--no-import", "none of theirs")
+    .description("write a configuration and a first tool here, with the MCP servers that your other clients have")
+    .action((options: object) => act(async (context) => (await import("./commands/init.ts")).initCommand(options, context)));
   program
     .command("trust")
     .argument("[folder]", "default: this folder")

@@ -13,7 +13,7 @@ const foreignKeys = {
 export const mcpServerSchema = z
   .strictObject({
     command: z.string().min(1).optional().describe("Program to start; the server speaks MCP over its standard input and output"),
-    args: z.array(z.string()).optional(),
+    args: z.array(z.string()).optional().describe('"${NAME}" in them is replaced by that variable of the environment, "${NAME:-otherwise}" also where there is none'),
     env: z.record(z.string(), z.string()).optional().describe('Environment of the server. "env:NAME" and "file:PATH" are references to secrets; "${NAME}" is replaced'),
     cwd: z.string().optional(),
     url: z.string().regex(/^(https?:\/\/|env:|file:|\$\{)/, "must begin with http:// or https://, or be a reference such as env:NAME").optional().describe("Where a server is reached that speaks MCP over HTTP. A reference, or with ${NAME} in it, where a part of it is secret"),

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resolveReferences } from "./secret-references.ts";
+import { resolveReferences, resolveWords } from "./secret-references.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "callgate-secret-"));
 writeFileSync(join(folder, "token"), "from-a-file\n");
@@ -21,5 +21,22 @@ describe("resolveReferences", () => {
 
   test("names a file that cannot be read", () => {
     expect(() => resolveReferences({ A: "file:nope" }, "mcpServers.x.env", host)).toThrow("mcpServers.x.env.A refers to the file nope, which cannot be read");
+  });
+
+  test("takes what follows :- where a variable is not set or empty", () => {
+    const { values } = resolveReferences({ A: "${NOPE:-info}", B: "${EMPTY:-x}/${GH:-y}" }, "mcpServers.x.env", { ...host, env: { ...host.env, EMPTY: "" } });
+    expect(values).toEqual({ A: "info", B: "x/from-the-environment" });
+  });
+});
+
+describe("resolveWords", () => {
+  test("replaces variables in a command line and leaves words that look like other references alone", () => {
+    const resolved = resolveWords(["--db", "file:./shop.db", "env:GH", "--token=${GH}", "$GH"], "mcpServers.x.args", host);
+    expect(resolved.words).toEqual(["--db", "file:./shop.db", "env:GH", "--token=from-the-environment", "$GH"]);
+    expect(resolved.secrets).toEqual(["from-the-environment"]);
+  });
+
+  test("names the place of a variable that is not set", () => {
+    expect(() => resolveWords(["-y", "${NOPE}"], "mcpServers.x.args", host)).toThrow("mcpServers.x.args[1] refers to the environment variable NOPE, which is not set");
   });
 });

@@ -12,7 +12,7 @@ export interface ResolvedValues {
 const secretName = /token|secret|password|passwd|api[-_]?key|authorization|credential/i;
 
 /**
- * Replaces `env:NAME`, `file:PATH`, `${NAME}` and `${env:NAME}` in configured values.
+ * Replaces `env:NAME`, `file:PATH`, `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in configured values.
  *
  * @param place how errors name the block, e.g. `mcpServers.github.env`
  *
@@ -33,17 +33,38 @@ export function resolveReferences(
   return { values, secrets };
 }
 
+/**
+ * The same of a command line, in which `${NAME}` alone is a reference: a word of it may begin with `file:` or `env:` and mean that.
+ *
+ * @param place as for `resolveReferences`, e.g. `mcpServers.github.args`
+ *
+ * Errors: as `resolveReferences`.
+ */
+export function resolveWords(words: readonly string[], place: string, host: Host): { readonly words: readonly string[]; readonly secrets: readonly string[] } {
+  const resolved = words.map((word, index) => resolveTemplate(word, `${place}[${index}]`, host));
+  return { words: resolved.map(({ value }) => value), secrets: resolved.flatMap(({ values }) => values.filter((value) => value.length >= 4)) };
+}
+
 type Host = Parameters<typeof resolveReferences>[2];
 
 function resolveOne(text: string, place: string, host: Host): { readonly value: string; readonly referenced: boolean } {
   if (text.startsWith("env:")) return { value: environment(text.slice(4), place, host), referenced: true };
   if (text.startsWith("file:")) return { value: fileContent(text.slice(5), place, host), referenced: true };
-  let referenced = false;
-  const value = text.replace(/\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}/g, (_match, name: string) => {
-    referenced = true;
-    return environment(name, place, host);
+  const { value, values } = resolveTemplate(text, place, host);
+  return { value, referenced: values.length > 0 };
+}
+
+/** @returns with `values` of the environment that were put in */
+function resolveTemplate(text: string, place: string, host: Host): { readonly value: string; readonly values: readonly string[] } {
+  const values: string[] = [];
+  const value = text.replace(/\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_match, name: string, otherwise?: string) => {
+    // As in a shell: what is empty counts as not set.
+    if (otherwise !== undefined && (host.env[name] ?? "") === "") return otherwise;
+    const found = environment(name, place, host);
+    values.push(found);
+    return found;
   });
-  return { value, referenced };
+  return { value, values };
 }
 
 function environment(name: string, place: string, host: Host): string {

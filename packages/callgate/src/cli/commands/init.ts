@@ -1,22 +1,18 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { CallgateError } from "@callgate/contract";
+import { clientIds } from "../../clients/client-files.ts";
+import type { ClientId } from "../../clients/client-files.ts";
+import { clientsOf, findClientServers } from "../../clients/find-client-servers.ts";
+import type { FoundServers } from "../../clients/find-client-servers.ts";
+import { configText } from "../../config/config-text.ts";
 import { findConfigFile } from "../../config/load-config.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-
-const config = `{
-  // MCP servers, as other clients write them. Example:
-  // "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] }
-  "mcpServers": {},
-
-  // Who may call what. Without a rule, tools that only read are allowed and everything else asks;
-  // where nobody can answer, it is denied. See docs/guide/policy.md.
-  "rules": [
-    // { "allow": "notes.add" }
-  ]
-}
-`;
+import { visible } from "../terminal.ts";
+import { variableLines } from "../variable-lines.ts";
 
 const tools = `import { defineTool, ToolError } from "callgate";
 import { z } from "zod";
@@ -50,28 +46,63 @@ export const get = defineTool({
 `;
 
 /**
- * `callgate init`: writes what is not there yet, never over anything. The folder is trusted when all that would be loaded of
- * it was written just now; what somebody else put there (a clone, an unpacked archive) is for a person to look at first.
+ * `callgate init`: writes what is not there yet, never over anything; MCP servers that other clients have are in the
+ * configuration it writes. The folder is trusted when all that would be loaded of it was written just now, and of nothing
+ * but what is this user's; what somebody else put there (a clone, an unpacked archive) is for a person to look at first.
+ *
+ * @param options `import`: these clients, or false for none. Default: all
  */
-export function initCommand(context: CommandContext): Promise<ExitCode> {
+export function initCommand(options: { readonly import?: readonly string[] | boolean }, context: CommandContext): Promise<ExitCode> {
   const folder = process.cwd();
-  const { terminal, trust, options } = context;
+  const { trust } = context;
+  const clients = clientsAsked(options.import);
   const existing = findConfigFile(folder);
   const hasConfig = existing !== undefined && dirname(existing) === folder;
   const hasTools = existsSync(join(folder, "tools"));
-  const written = [...(hasConfig ? [] : [write(join(folder, "callgate.jsonc"), config)]), ...(hasTools ? [] : [write(join(folder, "tools", "notes.ts"), tools)])];
-  if (!hasConfig && !hasTools) trust.add(folder);
-  const trusted = trust.has(folder);
-  const names = written.map((file) => relative(folder, file));
-  if (options.json === true) terminal.out(`${JSON.stringify({ folder, written: names, trusted })}\n`);
-  else {
-    for (const name of names) terminal.out(`wrote ${name}\n`);
-    if (names.length === 0) terminal.out("everything is there already; nothing was written\n");
-    const found = [...(hasConfig ? ["a configuration"] : []), ...(hasTools ? ["tools"] : [])].join(" and ");
-    const first = trusted ? "This folder is trusted. Next:" : `This folder held ${found} before, so it is not trusted yet and nothing of it is loaded. Look at it, then:\n  callgate trust`;
-    terminal.err(`${first}\n  callgate search\n${hasTools ? "" : "  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n"}  callgate mcp      (in your MCP client's configuration)\n`);
-  }
+  const found = hasConfig || clients === "none" ? nothing : findClientServers({ platform: process.platform, home: homedir(), env: process.env, folder }, clients);
+  const config = (): string => configText(found.servers.map(({ name, server, from }) => ({ name, server, comment: `from ${clientsOf(from)}` })));
+  const written = [...(hasConfig ? [] : [write(join(folder, "callgate.jsonc"), config())]), ...(hasTools ? [] : [write(join(folder, "tools", "notes.ts"), tools)])];
+  const foreign = found.servers.flatMap(({ from }) => (from.every(({ scope }) => scope === "project") ? from.map(({ file }) => relative(folder, file)) : []));
+  if (!hasConfig && !hasTools && foreign.length === 0) trust.add(folder);
+  const before = [...(hasConfig ? ["a configuration"] : []), ...(hasTools ? ["tools"] : []), ...new Set(foreign)];
+  report({ folder, written: written.map((file) => relative(folder, file)), trusted: trust.has(folder), found, before, hasNotes: !hasTools }, context);
   return Promise.resolve(exitCodes.ok);
+}
+
+const nothing: FoundServers = { servers: [], variables: [], notes: [] };
+
+/** Errors: USAGE. */
+function clientsAsked(asked: readonly string[] | boolean | undefined): readonly ClientId[] | "none" | undefined {
+  if (asked === false) return "none";
+  if (asked === undefined || asked === true) return undefined;
+  const unknown = asked.find((name) => !(clientIds as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new CallgateError("USAGE", `--import ${unknown}: there is no such client; there are: ${clientIds.join(", ")}`);
+  return asked as readonly ClientId[];
+}
+
+interface Done {
+  readonly folder: string;
+  readonly written: readonly string[];
+  readonly trusted: boolean;
+  readonly found: FoundServers;
+  /** What was in the folder before, so that it is not trusted. */
+  readonly before: readonly string[];
+  readonly hasNotes: boolean;
+}
+
+function report({ folder, written, trusted, found, before, hasNotes }: Done, { terminal, options }: CommandContext): void {
+  const imported = found.servers.map(({ name, from }) => ({ name, from: from.map(({ file }) => file) }));
+  if (options.json === true) {
+    terminal.out(`${JSON.stringify({ folder, written, trusted, imported, variables: found.variables, notes: found.notes })}\n`);
+    return;
+  }
+  for (const name of written) terminal.out(`wrote ${name}\n`);
+  if (written.length === 0) terminal.out("everything is there already; nothing was written\n");
+  for (const { name, server, from } of found.servers) terminal.out(`imported ${visible(name)} from ${clientsOf(from)}${server.disabled === true ? " (disabled)" : ""}\n`);
+  for (const note of found.notes) terminal.err(`${terminal.colors.yellow("note")} ${visible(note)}\n`);
+  terminal.err(variableLines(found.variables, terminal.colors));
+  const first = trusted ? "This folder is trusted. Next:" : `This folder held ${before.join(" and ")} before, so it is not trusted yet and nothing of it is loaded. Look at it, then:\n  callgate trust`;
+  terminal.err(`${first}\n  callgate search\n${hasNotes ? "  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n" : ""}  callgate mcp      (in your MCP client's configuration)\n`);
 }
 
 function write(file: string, text: string): string {
