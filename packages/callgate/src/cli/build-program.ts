@@ -215,6 +215,7 @@ function addSetupCommands(program: Command, act: Act): void {
     .option("--no-import", "none of theirs")
     .description("write a configuration and a first tool here, with the MCP servers that your other clients have")
     .action((options: object) => act(async (context) => (await import("./commands/init.ts")).initCommand(options, context)));
+  addAddCommands(program, act);
   program
     .command("trust")
     .argument("[folder]", "default: this folder")
@@ -245,6 +246,23 @@ function addSetupCommands(program: Command, act: Act): void {
   images.command("check").description("age, digest, packages, known weaknesses where a scanner is there").action(() => act(async (context) => (await import("./commands/sandbox-images.ts")).checkImagesCommand(context)));
   addServeCommand(sandbox, act);
   program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
+}
+
+function addAddCommands(program: Command, act: Act): void {
+  program
+    .command("add")
+    .argument("<what...>", "a package of npm or pypi:NAME, a command (after -- where it has options), a URL, an OpenAPI document, a database's URL or file, or env:NAME that holds one")
+    .option("--name <name>", "its namespace (default: made of what it is)")
+    .addOption(new Option("--kind <kind>", "what it is, where that is not to be found out").choices(["mcp", "openapi", "graphql", "sql"]))
+    .option("--env <name[=value]>", "variable for a server; its value is not written where it may be a secret; may be repeated", collect)
+    .option("--header <header>", "header for a server at a URL, as 'Name: value'; may be repeated", collect)
+    .option("--auth <reference>", "what an OpenAPI or GraphQL service is told of who calls: env:NAME or file:PATH")
+    .option("--trusted", "believe what it says of its tools: which only read")
+    .option("--read-only", "of a database: no tool writes")
+    .option("--no-check", "write it without starting or reaching it")
+    .description("find out what something is, and write it into the configuration as a source")
+    .action((what: string[], options: object) => act(async (context) => (await import("./commands/add.ts")).addCommand(what, options, context)));
+  program.command("remove").argument("<source>", "its name in the configuration").description("take a source out of the configuration").action((name: string) => act(async (context) => (await import("./commands/add.ts")).removeCommand(name, context)));
 }
 
 function addServeCommand(sandbox: Command, act: Act): void {

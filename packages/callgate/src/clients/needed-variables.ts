@@ -18,6 +18,8 @@ export interface VariableNames {
   /** A variable that is referred to already, under a name that cannot be chosen. Before any literal that may want it. */
   refer(name: string, why: string): void;
   list(): readonly NeededVariable[];
+  /** The values that names stand for, where they are known: to try something out, never to be shown or written. */
+  values(): Readonly<Record<string, string>>;
 }
 
 export function createVariableNames(env: Readonly<Record<string, string | undefined>>): VariableNames {
@@ -43,6 +45,7 @@ export function createVariableNames(env: Readonly<Record<string, string | undefi
     refer(name, why) {
       if (!given.has(name)) given.set(name, { value: env[name], why });
     },
+    values: () => Object.fromEntries([...given].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]]))),
     list: () => [...given].map(([name, { value, why }]) => ({ name, why, isSet: env[name] !== undefined && (value === undefined || env[name] === value) })),
   };
 }

@@ -78,7 +78,7 @@ function flagName(flag: string): string {
 }
 
 /** A URL whose user, keys in the path and values of the query are references. One with a password is a reference as a whole. */
-function withoutSecretsInUrl(url: string, { owner, where, names }: SecretKeeping): string {
+export function withoutSecretsInUrl(url: string, { owner, where, names }: SecretKeeping): string {
   if (isReference(url) || !URL.canParse(url)) return url;
   const whole = (what: string, value: string): string => names.nameFor({ preferred: `${owner}_${what}`, owner, value, why: `${what === "URL" ? "address" : `${what} in the address`} of "${owner}" in ${where}` });
   const { username, password } = new URL(url);

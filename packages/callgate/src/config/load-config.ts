@@ -53,12 +53,20 @@ export function findConfigFile(folder: string): string | undefined {
 export async function loadConfig(file: string): Promise<LoadedConfig> {
   const path = resolve(file);
   if (!existsSync(path)) throw new CallgateError("CONFIG_INVALID", `There is no configuration file ${file}; create one with callgate init`);
-  const config = /\.jsonc?$/.test(path) ? checkConfig(parseJsonc(path), path) : await importConfig(path);
+  const config = /\.jsonc?$/.test(path) ? checkConfigText(readText(path), path) : await importConfig(path);
   return { config, file: path, folder: dirname(path) };
 }
 
-function parseJsonc(file: string): unknown {
-  const text = readText(file);
+/**
+ * Checks the text of a JSON configuration without loading anything of it.
+ *
+ * Errors: `CallgateError` CONFIG_INVALID, as `loadConfig`.
+ */
+export function checkConfigText(text: string, file: string): ConfigFile {
+  return checkConfig(parseJsonc(text, file), file);
+}
+
+function parseJsonc(text: string, file: string): unknown {
   const errors: ParseError[] = [];
   refuseUnclearKeys(text, file);
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
