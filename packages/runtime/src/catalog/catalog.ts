@@ -8,8 +8,9 @@ import { createCatalogTool } from "./catalog-tool.ts";
 import type { CatalogTool, CatalogToolParts } from "./catalog-tool.ts";
 import { identifierOf } from "./naming.ts";
 import { createOlderInterface } from "./older-interface.ts";
-import { createSearchIndex } from "./search-index.ts";
-import type { SearchIndex } from "./search-index.ts";
+import type { Scope } from "./search/scope.ts";
+import { createSearchIndex } from "./search/search-index.ts";
+import type { SearchIndex } from "./search/search-index.ts";
 import { declarePython } from "./types/declare-python.ts";
 import { declareTypeScript } from "./types/declare-typescript.ts";
 import { createSpecParser } from "./validation/parse-spec.ts";
@@ -29,7 +30,10 @@ export interface CatalogNamespace {
   readonly purpose?: string;
 }
 
-/** Which tools the asker may know of. What is not visible does not exist: it is not found, not counted, not suggested. */
+/**
+ * Which tools the asker may know of. What is not visible does not exist: it is not found, not counted, not suggested. The same
+ * function always says the same of a tool.
+ */
 export type Visible = (tool: CatalogTool) => boolean;
 
 export interface CatalogSearchOptions {
@@ -68,7 +72,7 @@ export interface Catalog {
 }
 
 const defaultSearchLimit = 10;
-/** Search indexes and declarations kept, one for each set of visible tools. */
+/** Declarations kept, one for each set of visible tools. */
 const maxKeptViews = 16;
 
 /**
@@ -191,10 +195,11 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
   const views = new LRUCache<string, View>(atMost(maxKeptViews));
+  const searched = createSearch(tools, purposes);
   const viewOf = (visible: Visible | undefined): View => {
     const seen = visible === undefined ? tools : tools.filter(visible);
     const key = seen.map(({ name }) => name).join(" ");
-    const view = views.get(key) ?? createView(seen, purposes);
+    const view = views.get(key) ?? createView(seen);
     views.set(key, view);
     return view;
   };
@@ -204,9 +209,8 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
     namespaces,
     problems: [...problems],
     resolve: (name) => byName.get(name),
-    search: (query, { limit = defaultSearchLimit, namespace, visible } = {}) => {
-      const seen = namespace === undefined ? visible : (tool: CatalogTool) => tool.namespace === namespace && (visible === undefined || visible(tool));
-      const hits = viewOf(seen).index().search(query).slice(0, Math.max(0, limit));
+    search: (query, { limit = defaultSearchLimit, ...options } = {}) => {
+      const hits = searched.index().search(query, { limit, scope: searched.scopeOf(options) });
       return hits.flatMap(({ name, score }) => {
         const tool = byName.get(name);
         return tool === undefined ? [] : [{ tool, score }];
@@ -229,16 +233,41 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
   return self;
 }
 
+interface Search {
+  /** Of all tools: which of them an asker may know of is said by a scope. */
+  index(): SearchIndex;
+  scopeOf(options: CatalogSearchOptions): Scope;
+}
+
+function createSearch(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>): Search {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const index = once(() => createSearchIndex(tools.map(({ name, namespace, tool }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool }))));
+  const scopes = new WeakMap<Visible, Scope>();
+  const everything: Visible = () => true;
+  const scopeWhere = (isInside: Visible): Scope =>
+    index().scopeOf((name) => {
+      const tool = byName.get(name);
+      return tool !== undefined && isInside(tool);
+    });
+  return {
+    index,
+    scopeOf({ visible = everything, namespace }) {
+      if (namespace !== undefined) return scopeWhere((tool) => tool.namespace === namespace && visible(tool));
+      const scope = scopes.get(visible) ?? scopeWhere(visible);
+      scopes.set(visible, scope);
+      return scope;
+    },
+  };
+}
+
 /** What is made once for a set of visible tools, each part when it is first wanted. */
 interface View {
-  index(): SearchIndex;
   typescript(): NamespaceDeclaration[];
   python(): NamespaceDeclaration[];
 }
 
-function createView(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>): View {
+function createView(tools: readonly CatalogTool[]): View {
   return {
-    index: once(() => createSearchIndex(tools.map(({ name, namespace, tool }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool })))),
     typescript: once(() => declareEach(tools, declareTypeScript)),
     python: once(() => declareEach(tools, declarePython)),
   };

@@ -1,0 +1,161 @@
+import { distance } from "fastest-levenshtein";
+import { scoreCompanions } from "./companions.ts";
+import { namespaceScores, numberNamespaces } from "./namespace-scores.ts";
+import type { NamespaceNumbers } from "./namespace-scores.ts";
+import { createPostings, createVocabulary } from "./postings.ts";
+import type { NumberedTerms, Vocabulary } from "./postings.ts";
+import { readQuery } from "./read-query.ts";
+import { createScope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
+import { scoreWords } from "./score-words.ts";
+import type { Scored } from "./score-words.ts";
+import { termsOfNamespace, termsOfTool } from "./tool-terms.ts";
+import type { SearchableTool, TermCounts } from "./tool-terms.ts";
+
+export interface SearchIndexOptions {
+  /** Numbers of the words of each tool, where they are known from before. Default: they are read off the tools. */
+  readonly numbered?: { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] };
+}
+
+export interface SearchOptions {
+  readonly limit: number;
+  /** Which tools there are for the asker. Default: all. */
+  readonly scope?: Scope;
+}
+
+/** Finds tools by what they say of themselves. */
+export interface SearchIndex {
+  /** For `search`; worth keeping, it looks at every tool once. */
+  scopeOf(isVisible: (name: string) => boolean): Scope;
+  /** Best first; ties by name, so that the answer is the same every time. Scores are comparable within one answer. */
+  search(query: string, options: SearchOptions): readonly { readonly name: string; readonly score: number }[];
+}
+
+/** Places that go to what fits the query best; those after them to what a task of several steps may need beside. */
+const firstPlaces = 10;
+/** A tool among others that fit is likelier meant than one that fits alone. */
+const namespaceShare = 0.3;
+
+/**
+ * Lexical search over name, title, situation, description, tags, namespace and parameters: BM25 (score-words.ts) of the
+ * asker's tools only, as if no others existed. Beyond ten places companions follow (companions.ts). Where no tool has a
+ * word of the query, words are compared by likeness.
+ *
+ * An index of our own because all that is weighed has to be counted within a scope, which no library does that we found;
+ * see docs/decisions/0058-search-among-many-tools.md.
+ */
+export function createSearchIndex(given: readonly SearchableTool[], { numbered }: SearchIndexOptions = {}): SearchIndex {
+  const order = given.map((_, index) => index).sort((a, b) => ((given[a]?.name ?? "") < (given[b]?.name ?? "") ? -1 : 1));
+  const tools = order.flatMap((index) => given[index] ?? []);
+  const { vocabulary, own } = numbered ?? numberTools(given);
+  const postings = createPostings(withNamespaces(tools, order.flatMap((index) => own[index] ?? []), vocabulary), vocabulary);
+  const namespaces = numberNamespaces(tools);
+  const whole = createScope(postings, namespaces);
+  return {
+    scopeOf: (isVisible) => createScope(postings, namespaces, Uint8Array.from(tools, ({ name }) => (isVisible(name) ? 1 : 0))),
+    search(text, { limit, scope = whole }) {
+      const scored = { postings, vocabulary, scope };
+      const asked = readQuery(text);
+      const asWritten = scoreWords(asked.words, asked, scored);
+      // Likeness only where nothing else is left: in a longer query it would add noise for every name the tools lack.
+      const query = asWritten.some((score) => score > 0) ? asked : { ...asked, words: wordsLike(asked.words, scored) };
+      const scores = query === asked ? asWritten : scoreWords(query.words, query, scored);
+      if (scope.namespaceCount > 1) addNamespaces(scores, namespaces);
+      const best = bestOf(scores, Math.min(limit, firstPlaces + 1));
+      const found = best.slice(0, firstPlaces).map((tool) => ({ tool, score: scores[tool] ?? 0 }));
+      if (best.length > firstPlaces) found.push(...companionsOf(scoreCompanions({ ...scored, namespaces, query, scores, best, termsOf: (tool) => termsOf(tools[tool]) }), found, limit));
+      return found.slice(0, Math.max(0, limit)).map(({ tool, score }) => ({ name: tools[tool]?.name ?? "", score }));
+    },
+  };
+}
+
+function termsOf(tool: SearchableTool | undefined): TermCounts {
+  return tool === undefined ? new Map() : termsOfTool(tool.spec);
+}
+
+/** Reads the words off tools. */
+export function numberTools(tools: readonly SearchableTool[]): { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] } {
+  const vocabulary = createVocabulary();
+  return { vocabulary, own: tools.map(({ spec }) => numberTerms(termsOfTool(spec), vocabulary)) };
+}
+
+export function numberTerms(counts: TermCounts, vocabulary: Vocabulary): NumberedTerms {
+  return { terms: Uint32Array.from(counts.keys(), (word) => vocabulary.add(word)), counts: Uint16Array.from(counts.values(), (count) => Math.min(count, 65_535)) };
+}
+
+function withNamespaces(tools: readonly SearchableTool[], own: readonly NumberedTerms[], vocabulary: Vocabulary): readonly NumberedTerms[] {
+  const known = new Map<string, NumberedTerms>();
+  return own.map((terms, index) => {
+    const tool = tools[index];
+    if (tool === undefined) return terms;
+    let ofNamespace = known.get(tool.namespace);
+    if (ofNamespace === undefined) known.set(tool.namespace, (ofNamespace = numberTerms(termsOfNamespace(tool), vocabulary)));
+    return merged(terms, ofNamespace);
+  });
+}
+
+function merged(own: NumberedTerms, more: NumberedTerms): NumberedTerms {
+  const [terms, counts] = [Array.from(own.terms), Array.from(own.counts)];
+  for (const [index, term] of more.terms.entries()) {
+    const at = own.terms.indexOf(term);
+    const count = more.counts[index] ?? 0;
+    if (at === -1) {
+      terms.push(term);
+      counts.push(count);
+    } else {
+      counts[at] = (counts[at] ?? 0) + count;
+    }
+  }
+  return { terms: Uint32Array.from(terms), counts: Uint16Array.from(counts, (count) => Math.min(count, 65_535)) };
+}
+
+/** Longest word that is compared by likeness, and how many of a query are. */
+const maxLikeChars = 40;
+const maxLikeWords = 5;
+
+/** Words of the scope that a misspelt one may have meant. */
+function wordsLike(asked: ReadonlySet<string>, { vocabulary, scope }: Scored): ReadonlySet<string> {
+  const misspelt = [...asked].filter(({ length }) => length > 2 && length <= maxLikeChars).slice(0, maxLikeWords);
+  return new Set(misspelt.flatMap((word) => {
+    const allowed = Math.round(word.length * 0.2);
+    const isLike = (known: string): boolean => Math.abs(known.length - word.length) <= allowed && distance(known, word) <= allowed;
+    return vocabulary.words.filter((known, id) => isLike(known) && scope.entries([id]).documents.length > 0);
+  }));
+}
+
+function addNamespaces(scores: Float64Array, namespaces: NamespaceNumbers): void {
+  const share = namespaceScores(scores, namespaces);
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const score = scores[tool] ?? 0;
+    if (score > 0) scores[tool] = score + namespaceShare * (share[namespaces.of[tool] ?? 0] ?? 0);
+  }
+}
+
+/** The tools with the highest scores above 0, at most `limit`; of equal ones the first by name. Sorting all would cost most of a search. */
+function bestOf(scores: Float64Array, limit: number): readonly number[] {
+  const best: number[] = [];
+  if (limit <= 0) return best;
+  for (let tool = 0; tool < scores.length; tool += 1) {
+    const score = scores[tool] ?? 0;
+    if (score === 0 || (best.length === limit && score <= (scores[best.at(-1) ?? 0] ?? 0))) continue;
+    let place = best.length;
+    while (place > 0 && score > (scores[best[place - 1] ?? 0] ?? 0)) place -= 1;
+    best.splice(place, 0, tool);
+    if (best.length > limit) best.pop();
+  }
+  return best;
+}
+
+interface Found {
+  readonly tool: number;
+  readonly score: number;
+}
+
+/** Their scores go on below those of the first. */
+function companionsOf(scores: Float64Array, first: readonly Found[], limit: number): readonly Found[] {
+  for (const { tool } of first) scores[tool] = 0;
+  const ranked = bestOf(scores, limit - first.length);
+  const highest = scores[ranked[0] ?? 0] ?? 1;
+  const last = first.at(-1)?.score ?? 0;
+  return ranked.map((tool) => ({ tool, score: (0.99 * last * (scores[tool] ?? 0)) / highest }));
+}
