@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createCallgate } from "callgate";
 import type { Gate, GateEvent, RunResult } from "callgate";
+import { printRunMeter } from "../shared/meter.ts";
 import { crmTools, openCrm } from "./crm-tools.ts";
-import { printMeter } from "./meter.ts";
 import { ticketTools } from "./ticket-tools.ts";
 import type { Ticket } from "./ticket-tools.ts";
 
@@ -41,7 +41,7 @@ try {
   assert.equal(opened.length, 3);
   const rollout = database.prepare("SELECT stage, amount_eur, close_date FROM opportunity WHERE id = 'opp-302'").get();
   assert.deepEqual({ ...rollout }, { stage: "proposal", amount_eur: 625949, close_date: "2026-12-18" });
-  await printMeter(gate, main);
+  await printRunMeter(gate, main);
 
   const misspelt = await show(gate, "2 · A misspelt field: found before anything runs", "misspelt-field.ts");
   assert.equal(misspelt.status, "rejected");

@@ -21,10 +21,6 @@ test("examples/workflows: a kept workflow's tests, a chain found and drafted, ca
 });
 
 describe("examples of code execution", { timeout: 300_000 }, () => {
-  test("data-analysis: prices from a tool, averages by pandas, a picture and a report come back", async () => {
-    expect(await printed("data-analysis")).toMatch(/figure-1\.png \(image\/png\).*crossings|^skipped: /s);
-  });
-
   test("tidy-folder: a model's answer tidies a folder, and reaches nothing else", async () => {
     expect(await printed("tidy-folder")).toMatch(/tidied 4 files in 3 blocks|^skipped: /);
   });

@@ -83,6 +83,7 @@ export type {
   PolicyFinding,
   PolicyRuleView,
   Principal,
+  ProgramLanguage,
   ReadOptions,
   ReadResult,
   Recording,
@@ -112,6 +113,9 @@ export type {
   ToolView,
 } from "@callgate/contract";
 export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
+export { openModel } from "./agent/open-model.ts";
+export type { ModelHost } from "./agent/open-model.ts";
+export type { AgentConfig } from "./config/agent-schema.ts";
 export { openApprover } from "./approver/open-approver.ts";
 export type { OpenApproverOptions } from "./approver/open-approver.ts";
 export { callbackApprover, defineInterceptor, keepingApprover } from "@callgate/runtime/broker";

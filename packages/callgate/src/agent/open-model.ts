@@ -8,7 +8,8 @@ import { CallgateError } from "@callgate/contract";
 import type { AgentConfig } from "../config/agent-schema.ts";
 import { resolveReferences } from "../config/secret-references.ts";
 
-interface Host {
+/** Where a model is opened for. */
+export interface ModelHost {
   /** Where relative paths, and packages of providers, are looked for. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -38,7 +39,7 @@ with npm i @ai-sdk/openai-compatible. See docs/guide/agent.md.`;
  *
  * Errors: `CallgateError` CONFIG_INVALID naming the key and what to do; never a secret.
  */
-export async function openModel(config: AgentConfig | undefined, host: Host): Promise<AgentModel> {
+export async function openModel(config: AgentConfig | undefined, host: ModelHost): Promise<AgentModel> {
   if (config === undefined) throw new CallgateError("CONFIG_INVALID", noModelText);
   if (config.provider === "scripted") return scriptedModel(readScript(config.script, host.folder));
   const { provider, model, baseURL, script } = config;
@@ -54,7 +55,7 @@ export async function openModel(config: AgentConfig | undefined, host: Host): Pr
   return made(model);
 }
 
-function keyOf({ apiKey, provider }: AgentConfig, variable: string | undefined, { env, folder }: Host): string | undefined {
+function keyOf({ apiKey, provider }: AgentConfig, variable: string | undefined, { env, folder }: ModelHost): string | undefined {
   if (apiKey !== undefined) return resolveReferences({ apiKey }, "agent", { env, folder }).values["apiKey"];
   if (variable === undefined) return undefined;
   const found = env[variable];

@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCallgate } from "callgate";
+import { checkEqual, programScript } from "../shared/job.ts";
+import type { Check, Job, OpenJob } from "../shared/job.ts";
+import { truths } from "./records.ts";
+import type { Truth } from "./records.ts";
+import { createCrm, createRegister, reportTools, startBilling } from "./systems.ts";
+
+const program = readFileSync(join(import.meta.dirname, "programs", "backfill.ts"), "utf8");
+
+/** Customers are verified across a database, a service and files; what is missing is filled in, what contradicts is reported. */
+export const job: Job = {
+  name: "backfill-records",
+  task: "Verify all customers of the CRM against billing (invoice email) and the register (tax number). Fill in what is missing in one system and known in another; never use a revoked tax number. Where systems contradict each other, and where a number is revoked, change nothing and list the customer, one line each beginning with `- ID:`, in a report findings.md.",
+  async open({ folder, scale }): Promise<OpenJob> {
+    const records = truths(scale === "full" ? 20_000 : 2_000);
+    const crm = createCrm(join(folder, "crm.db"), records);
+    const billing = await startBilling(records);
+    const gate = await createCallgate({
+      folder,
+      stateFolder: join(folder, "state"),
+      sql: { crm: { file: "crm.db" } },
+      tools: { billing: billing.tools, register: createRegister(join(folder, "register"), records), reports: reportTools(folder) },
+      limits: { calls: 5_000 },
+      rules: [{ allow: ["crm.find_customers", "crm.update_customers", "billing.*", "register.*", "reports.save"] }],
+    });
+    return {
+      gate,
+      program,
+      script: programScript("I hold the three systems against each other and fill in what one of them knows.", program, "All customers are verified. What was missing is filled in; what contradicts is in findings.md."),
+      check: () => checks(records, { rows: crm.prepare("SELECT id, email, vat_id FROM customers ORDER BY id").all(), accounts: billing.accounts, writes: billing.writes, report: join(folder, "findings.md") }),
+      async close() {
+        await gate.close();
+        await billing.close();
+        crm.close();
+      },
+    };
+  },
+};
+
+interface Found {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly accounts: ReadonlyMap<number, string | null>;
+  readonly writes: number;
+  readonly report: string;
+}
+
+/** What there has to be is worked out from what the records really are, not by the program's rules. */
+function checks(records: readonly Truth[], { rows, accounts, writes, report }: Found): readonly Check[] {
+  const wrong = rows.filter(({ id, email, vat_id }) => {
+    const truth = records[Number(id) - 1];
+    return truth === undefined || email !== truth.email || vat_id !== (truth.isRevoked ? truth.crmVatId : truth.vatId);
+  });
+  const wrongAccounts = records.filter(({ id, email, billingEmail }) => accounts.get(id) !== (billingEmail ?? email));
+  const undecided = records.filter((one) => one.isRevoked || (one.billingEmail !== null && one.billingEmail !== one.email) || one.registerVatId !== one.vatId).map(({ id }) => id);
+  const listed = existsSync(report) ? [...readFileSync(report, "utf8").matchAll(/^- (\d+):/gm)].map(([, id]) => Number(id)) : [];
+  return [
+    checkEqual("every customer of the CRM is as it really is, revoked numbers left out", wrong.map(({ id }) => id), []),
+    checkEqual("every invoice address that was missing is there, and no other was changed", wrongAccounts.map(({ id }) => id), []),
+    checkEqual("each missing address was written once", writes, records.filter(({ billingEmail }) => billingEmail === null).length),
+    checkEqual("the report lists what is to be decided, and nothing else", listed.sort((a, b) => a - b), undecided),
+  ];
+}
