@@ -216,6 +216,7 @@ function addSetupCommands(program: Command, act: Act): void {
     .description("write a configuration and a first tool here, with the MCP servers that your other clients have")
     .action((options: object) => act(async (context) => (await import("./commands/init.ts")).initCommand(options, context)));
   addAddCommands(program, act);
+  addConnectCommand(program, act);
   program
     .command("trust")
     .argument("[folder]", "default: this folder")
@@ -263,6 +264,19 @@ function addAddCommands(program: Command, act: Act): void {
     .description("find out what something is, and write it into the configuration as a source")
     .action((what: string[], options: object) => act(async (context) => (await import("./commands/add.ts")).addCommand(what, options, context)));
   program.command("remove").argument("<source>", "its name in the configuration").description("take a source out of the configuration").action((name: string) => act(async (context) => (await import("./commands/add.ts")).removeCommand(name, context)));
+}
+
+function addConnectCommand(program: Command, act: Act): void {
+  program
+    .command("connect")
+    .argument("[client]", "claude-desktop, claude-code, cursor, vscode, windsurf, codex or gemini; without it they are listed")
+    .option("--project", "into the file beside the project, which others may share, in place of that of the user")
+    .option("--name <name>", "of the entry (default: callgate)")
+    .option("--print", "only show what belongs into the file; for clients that are not known too")
+    .option("--remove", "take the entry out again")
+    .option("-y, --yes", "write without asking")
+    .description("write callgate into an MCP client's configuration: shows what changes, asks, and keeps the file as it was beside it")
+    .action((client: string | undefined, options: object) => act(async (context) => (await import("./commands/connect.ts")).connectCommand(client, options, context)));
 }
 
 function addServeCommand(sandbox: Command, act: Act): void {

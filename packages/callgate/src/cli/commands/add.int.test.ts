@@ -1,32 +1,19 @@
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import picocolors from "picocolors";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { checkConfigText } from "../../config/load-config.ts";
-import { createTrustStore } from "../../folder/trust-store.ts";
-import type { CommandContext } from "../command-context.ts";
+import { commandWorld } from "../../fixtures/command-world.ts";
 import { addCommand, removeCommand } from "./add.ts";
 
 const server = fileURLToPath(new URL("../../../../source-mcp/src/fixtures/scripted-server.mjs", import.meta.url));
 
-function project(config?: string, fileName = "callgate.jsonc") {
-  const folder = mkdtempSync(join(tmpdir(), "callgate-add-"));
-  const file = join(folder, fileName);
-  if (config !== undefined) writeFileSync(file, config);
-  const said = { out: "", err: "" };
-  const colors = picocolors.createColors(false);
-  const terminal = { out: (text: string) => void (said.out += text), err: (text: string) => void (said.err += text), value: (text: string) => void (said.out += text), interactive: false, colors, outColors: colors, columns: 100, outColumns: 100 };
-  const unused = () => {
-    throw new Error("not used");
-  };
-  const state = join(folder, "state");
-  const context: CommandContext = { terminal, signal: new AbortController().signal, options: { config: file }, trust: createTrustStore(state), folders: { state, config: state, cache: state }, configuration: unused, sandboxConfig: unused, approver: unused, withGate: unused };
-  return { folder, file, said, context, config: () => checkConfigText(readFileSync(file, "utf8"), file) };
+function project(config?: string, fileName?: string) {
+  const world = commandWorld(config, fileName);
+  return { ...world, config: () => checkConfigText(readFileSync(world.file, "utf8"), world.file) };
 }
 
 async function listening(answer: RequestListener): Promise<string> {

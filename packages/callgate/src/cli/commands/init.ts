@@ -102,7 +102,7 @@ function report({ folder, written, trusted, found, before, hasNotes }: Done, { t
   for (const note of found.notes) terminal.err(`${terminal.colors.yellow("note")} ${visible(note)}\n`);
   terminal.err(variableLines(found.variables, terminal.colors));
   const first = trusted ? "This folder is trusted. Next:" : `This folder held ${before.join(" and ")} before, so it is not trusted yet and nothing of it is loaded. Look at it, then:\n  callgate trust`;
-  terminal.err(`${first}\n  callgate search\n${hasNotes ? "  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n" : ""}  callgate mcp      (in your MCP client's configuration)\n`);
+  terminal.err(`${first}\n  callgate search\n${hasNotes ? "  callgate exec -e 'return await tools.notes.get({ id: 1 })'\n" : ""}  callgate connect      (writes callgate into your MCP client's configuration)\n`);
 }
 
 function write(file: string, text: string): string {
