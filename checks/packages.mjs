@@ -1,93 +1,58 @@
-// Guards what a user would install. Each package is built into a staging folder with the manifest npm would publish
-// (npm itself does not apply publishConfig.exports), judged by publint and attw, and its doors are loaded from there: a
-// worker found by `new URL("./x.ts")` works from source, passes both judges and is missing in dist. Nothing is published.
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+// Guards what a user would install. Each package is built into a staging folder, judged by publint and attw, and its doors
+// are loaded from there: a worker that is found from source and passes both judges may be missing in dist.
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, posix, resolve } from "node:path";
+import { checkPackage, Package } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { buildPackages, packageNames } from "./build-packages.mjs";
 
 const staging = resolve(".staging");
-const names = readdirSync("packages").filter((name) => existsSync(join("packages", name, "package.json")));
-const bin = (name) => resolve("node_modules/.bin", name);
+/** Packages are modules only; how what is CommonJS would see them is no fault of theirs. */
+const ignoredResolutions = new Set(["node10", "node16-cjs"]);
 let broken = 0;
 
-rmSync(staging, { recursive: true, force: true });
-for (const name of names) {
-  const source = join("packages", name);
-  const target = join(staging, name);
-  mkdirSync(target, { recursive: true });
-  build(source, target);
-  writeFileSync(join(target, "package.json"), JSON.stringify(published(source), undefined, 2));
-  for (const extra of ["README.md", "bin", "guests", "prompts", "callgate.schema.json"]) if (existsSync(join(source, extra))) cpSync(join(source, extra), join(target, extra), { recursive: true });
-  cpSync("LICENSE", join(target, "LICENSE"));
-}
-link();
-for (const name of names) await judge(name, join(staging, name));
-console.log(`${names.length} packages, ${broken} with faults`);
+await buildPackages(staging, { declarations: true });
+for (const name of packageNames) await judge(name, join(staging, name));
+console.log(`${packageNames.length} packages, ${broken} with faults`);
 process.exitCode = broken === 0 ? 0 : 1;
 
-function build(source, target) {
-  const config = {
-    extends: resolve("tsconfig.json"),
-    compilerOptions: { noEmit: false, declaration: true, noCheck: true, rewriteRelativeImportExtensions: true, rootDir: resolve(source, "src"), outDir: join(target, "dist"), customConditions: [], paths: {} },
-    include: [resolve(source, "src/**/*.ts")],
-    exclude: [resolve(source, "src/**/*.test.ts"), resolve(source, "src/**/fixtures/**")],
-  };
-  const file = join(target, "tsconfig.json");
-  writeFileSync(file, JSON.stringify(config));
-  execFileSync(bin("tsc"), ["-p", file], { stdio: "inherit" });
-  rmSync(file);
-  // The compiler takes what is CommonJS already for given, and leaves it where it is.
-  for (const name of globSync("**/*.{cjs,d.cts}", { cwd: join(source, "src") })) cpSync(join(source, "src", name), join(target, "dist", name));
-}
-
-function published(source) {
-  const { publishConfig, devDependencies: _unused, ...manifest } = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
-  return { ...manifest, exports: publishConfig.exports, repository: undefined };
-}
-
-/** Lets the staged packages find each other, not the sources that npm linked into node_modules. */
-function link() {
-  for (const name of names) {
-    const place = join(staging, "node_modules", JSON.parse(readFileSync(join("packages", name, "package.json"), "utf8")).name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(staging, name), place, "dir");
-    const second = resolve("packages", name, "node_modules");
-    if (existsSync(second)) symlinkSync(second, join(staging, name, "node_modules"), "dir");
-  }
-}
-
+/** One process loads every door, as a user's program would. */
 function loads(target) {
-  const { name, exports, peerDependencies } = JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
+  const { name, exports, peerDependencies } = manifest(target);
   // The suites of testkit register tests when loaded, which only a test runner allows.
   if (peerDependencies?.vitest !== undefined) return [];
-  return Object.keys(exports).flatMap((door) => {
-    const program = `await import(${JSON.stringify(join(name, door))})`;
-    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: staging, encoding: "utf8" });
-    return status === 0 ? [] : [`${program}: ${stderr.trim().split("\n").find((line) => line.includes("Error")) ?? stderr}`];
-  });
-}
-
-/** Paths to sources that tsc does not rewrite. */
-function lostPaths(target) {
-  const files = readdirSync(join(target, "dist"), { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".js"));
-  return files
-    .filter((file) => /new URL\(\s*["'`][^"'`]*\.ts["'`]/.test(readFileSync(join(target, "dist", file), "utf8")))
-    .map((file) => `dist/${file} looks for a .ts file, which is not published; take the ending from import.meta.url`);
+  const doors = Object.keys(exports).map((door) => posix.join(name, door));
+  const program = `for (const door of ${JSON.stringify(doors)}) await import(door).catch((fault) => { console.error(\`import of \${door}: \${fault}\`); process.exitCode = 1; })`;
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { cwd: staging, encoding: "utf8" });
+  return status === 0 ? [] : [stderr.trim()];
 }
 
 async function judge(name, target) {
   const { messages, pkg } = await publint({ pkgDir: target, strict: true, pack: false });
   const faults = messages.filter((message) => message.type !== "suggestion").map((message) => formatMessage(message, pkg, { color: false }));
-  try {
-    execFileSync(bin("attw"), ["--pack", ".", "--profile", "esm-only", "--no-color", "--no-emoji", "--format", "ascii"], { cwd: target, encoding: "utf8", stdio: "pipe" });
-  } catch (failure) {
-    // One part a door, most of them fine.
-    const parts = `${failure.stdout}`.split(/^\*+$/m).filter((part) => /^(node16|bundler).*: (?!OK|\(ignored\))/m.test(part));
-    faults.push(`attw: ${parts.length > 0 ? parts.map((part) => part.trim()).join("\n") : `${failure.stdout}${failure.stderr}`}`);
-  }
-  faults.push(...lostPaths(target), ...loads(target));
+  faults.push(...(await wrongTypes(target)), ...missingFiles(target), ...loads(target));
   if (faults.length > 0) broken++;
   for (const fault of faults) console.error(`${name}: ${fault}`);
+}
+
+async function wrongTypes(target) {
+  const { name, version } = manifest(target);
+  const files = globSync("**/*.{json,js,mjs,cjs,ts,cts}", { cwd: target, exclude: ["node_modules"] }).map((file) => [`/node_modules/${name}/${file}`, readFileSync(join(target, file), "utf8")]);
+  const { types, problems } = await checkPackage(new Package(Object.fromEntries(files), name, version));
+  if (types === false) return ["attw: it has no types"];
+  return problems.filter(({ resolutionKind }) => !ignoredResolutions.has(resolutionKind)).map((problem) => `attw: ${JSON.stringify(problem)}`);
+}
+
+/** What code looks for beside itself (guests, prompts): from source it is found there, and a package may not have it. */
+function missingFiles(target) {
+  return globSync("dist/**/*.js", { cwd: target }).flatMap((file) => {
+    const places = readFileSync(join(target, file), "utf8").matchAll(/new URL\("([^"]+)", new URL\("([^"]+)", import\.meta\.url\)\.href\)/g);
+    return [...places].flatMap(([, path, from]) => (existsSync(resolve(target, dirname(file), dirname(from), path)) ? [] : [`dist/${file} looks for ${path}, which is not published`]));
+  });
+}
+
+function manifest(target) {
+  return JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
 }
