@@ -50,7 +50,7 @@ declare module "tools" {
   export const shop: typeof import("tools/shop");
   export const github: { repository(input: { owner: string; name: string; select: string }): Promise<{ issues: unknown } | null>;
     issues_list_for_repo: { pages(input: { owner: string; repo: string; state: "open" }): AsyncIterable<readonly { number: number; title: string; comments: number }[]> } };
-  export function search(query: string): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
+  export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "name" | "line" | "signature" | "full" }): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
   export function sleep(until: number | Date): Promise<void>; export function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
 }
 declare module "tools/shop" {

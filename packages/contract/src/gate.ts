@@ -47,6 +47,14 @@ export interface SearchHit extends ToolView {
   readonly score: number;
 }
 
+export interface SearchOptions extends Caller {
+  /** Default 10. */
+  readonly limit?: number;
+  readonly namespace?: string;
+  /** Which of the tools that the caller may call exist for who asks: the others take no place. Default: all. */
+  readonly allows?: (tool: string) => boolean;
+}
+
 export interface NamespaceView {
   readonly namespace: string;
   readonly kind: string;
@@ -246,10 +254,10 @@ export interface Gate {
   /** Checks without running. */
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
-  search(query: string, options?: Caller & { readonly limit?: number; readonly namespace?: string }): readonly SearchHit[];
+  search(query: string, options?: SearchOptions): readonly SearchHit[];
   /** Unknown names are left out; `nearest` helps with those. With `interfaces`, as the versions that have those. */
   describe(names: readonly string[], options?: Caller & Pick<RunOptions, "interfaces">): readonly ToolView[];
-  nearest(name: string, options?: Caller): readonly string[];
+  nearest(name: string, options?: Pick<SearchOptions, "principal" | "allows">): readonly string[];
   tools(options?: Caller): readonly ToolView[];
   /** Of every source, for people: also those of which the caller sees no tool. A model is shown those with tools, or `unavailable`. */
   namespaces(options?: Caller): readonly NamespaceView[];

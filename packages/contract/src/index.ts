@@ -205,6 +205,7 @@ export type {
   ReplayResult,
   RunOptions,
   SearchHit,
+  SearchOptions,
   SessionView,
   ToolDetail,
   ToolView,

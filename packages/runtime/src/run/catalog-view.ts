@@ -88,9 +88,7 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
   const tools = catalog.tools.filter((tool) => policy.visible(principal, tool.name, tool.tool));
   const seen = new Set(tools);
   const visible = (tool: CatalogTool): boolean => seen.has(tool);
-  const members = new Map<string, string[]>();
-  for (const { namespace, member } of tools) members.set(namespace, [...(members.get(namespace) ?? []), member]);
-  const modules = [...members].map(([namespace, names]) => ({ namespace, tools: names }));
+  const modules = [...Map.groupBy(tools, ({ namespace }) => namespace)].map(([namespace, members]) => ({ namespace, tools: members.map(({ member }) => member) }));
   const declared = new Map<string, readonly NamespaceDeclaration[]>();
   const pinnedViews = new LRUCache<Digest, CatalogView>(atMost(maxPinned));
   const self: CatalogView = {
@@ -107,7 +105,8 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
       return declarations;
     },
     interfaces({ tools: reached }) {
-      const names = reached === "*" ? tools : tools.filter(({ name }) => reached.includes(name));
+      const wanted = new Set(reached);
+      const names = reached === "*" ? tools : tools.filter(({ name }) => wanted.has(name));
       return Object.fromEntries(names.map(({ name, interfaceDigest }) => [name, interfaceDigest]));
     },
     pinnedTo(interfaces) {

@@ -1,4 +1,5 @@
-import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SearchOptions, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { Visible } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
@@ -44,8 +45,8 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
     search(query, options = {}) {
       keeper.retry().catch(() => undefined);
       const { catalog, visible } = viewFor(options.principal);
-      const { limit, namespace } = options;
-      const hits = catalog.search(query, { visible, ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
+      const { limit, namespace, allows } = options;
+      const hits = catalog.search(query, { visible: narrowed(visible, allows), ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
       return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
     },
     describe(names, options = {}) {
@@ -57,14 +58,15 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
     },
     nearest(name, options = {}) {
       const { catalog, visible } = viewFor(options.principal);
-      return catalog.nearest(name, visible);
+      return catalog.nearest(name, narrowed(visible, options.allows));
     },
     tools: (options = {}) => viewFor(options.principal).tools.map(viewOf),
     namespaces(options = {}) {
       const view = viewFor(options.principal);
+      const counts = new Map(view.modules.map((module) => [module.namespace, module.tools.length]));
       return view.catalog.namespaces.map(({ namespace, source, purpose }): NamespaceView => {
         const own = sources.find((one) => one.source === source);
-        const toolCount = view.tools.filter((tool) => tool.namespace === namespace).length;
+        const toolCount = counts.get(namespace) ?? 0;
         const unavailable = view.unavailable.find((one) => one.namespace === namespace);
         const circuit = circuitOf(namespace);
         return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }), ...(circuit === undefined ? {} : { circuit }) };
@@ -86,6 +88,22 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
   };
 }
 
-function viewOf({ name, namespace, declared, line, signature, definitionDigest, interfaceDigest }: CatalogTool): ToolView {
-  return { name, namespace, spec: declared, line, signature, definitionDigest, interfaceDigest };
+function narrowed(visible: Visible, allows: SearchOptions["allows"]): Visible {
+  return allows === undefined ? visible : (tool) => visible(tool) && allows(tool.name);
+}
+
+function viewOf(tool: CatalogTool): ToolView {
+  const { name, namespace, declared, line, definitionDigest, interfaceDigest } = tool;
+  return {
+    name,
+    namespace,
+    spec: declared,
+    line,
+    // Made when first read: a list of all tools is mostly read for their names.
+    get signature() {
+      return tool.signature;
+    },
+    definitionDigest,
+    interfaceDigest,
+  };
 }

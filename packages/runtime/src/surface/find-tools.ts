@@ -1,4 +1,5 @@
 import type { Gate, JsonObject, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
+import { shownNamespaces } from "./shown-namespaces.ts";
 import type { ToolArguments } from "./tool-inputs.ts";
 
 /** Who looks for tools. */
@@ -29,10 +30,10 @@ function unavailable({ gate, principal }: Finder): readonly UnavailableNamespace
   return gate.namespaces({ principal }).flatMap((view) => view.unavailable ?? []);
 }
 
-function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal, allows = () => true }: Finder): FoundTools {
-  const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }) }).filter(({ name }) => allows(name));
+function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal, allows }: Finder): FoundTools {
+  const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }), ...(allows === undefined ? {} : { allows }) });
   if (hits.length === 0) {
-    const names = gate.namespaces({ principal }).flatMap(({ namespace, toolCount }) => (toolCount > 0 ? [namespace] : []));
+    const names = shownNamespaces(gate, principal, allows).flatMap(({ namespace, toolCount }) => (toolCount > 0 ? [namespace] : []));
     return { text: `No tool matches "${query}". Namespaces: ${names.join(", ") || "none"}. Try other words, or one of these as namespace.`, structured: { tools: [] } };
   }
   switch (detail) {
@@ -52,11 +53,11 @@ function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_
 
 /** Answers `get_tool_details`. */
 export function describeTools({ names }: ToolArguments<"get_tool_details">, finder: Finder): FoundTools {
-  const { gate, principal, allows = () => true } = finder;
+  const { gate, principal, allows } = finder;
   const away = unavailable(finder);
-  const views = gate.describe(names, { principal }).filter(({ name }) => allows(name));
+  const views = gate.describe(names, { principal }).filter(({ name }) => allows?.(name) ?? true);
   const known = new Set(views.map((view) => view.name));
-  const unknown = names.filter((name) => !known.has(name)).map((name) => ({ name, nearest: gate.nearest(name, { principal }).filter(allows) }));
+  const unknown = names.filter((name) => !known.has(name)).map((name) => ({ name, nearest: gate.nearest(name, { principal, ...(allows === undefined ? {} : { allows }) }) }));
   const answer = describeAll(views);
   if (unknown.length === 0) return answer;
   const missing = unknown.map(({ name, nearest }) => away.find(({ namespace }) => name.startsWith(`${namespace}.`))?.message ?? `There is no tool "${name}".${nearest.length === 0 ? " Use search_tools." : ` Nearest: ${nearest.join(", ")}`}`);

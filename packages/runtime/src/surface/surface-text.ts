@@ -1,8 +1,11 @@
 import type { Gate, NamespaceView, Principal } from "@callgate/contract";
+import { shownNamespaces } from "./shown-namespaces.ts";
 import type { GateToolName } from "./tool-inputs.ts";
 
 /** Catalogs whose declarations are at most this long are shown whole, so that no turn is spent on looking. */
 const inlineTokens = 1_500;
+/** More tools than could be within that are not even written down to see. */
+const maxInlineTools = 200;
 /** Namespaces named in a description. */
 const NAMESPACES_SHOWN = 40;
 
@@ -21,12 +24,12 @@ export interface SurfaceText {
  * @param allows which of the tools exist for the client. Default: all that the principal may call
  */
 export function surfaceText(gate: Gate, principal: Principal, allows?: (tool: string) => boolean): SurfaceText {
-  const all = allows === undefined ? gate.namespaces({ principal }) : narrowed(gate, principal, allows);
+  const all = shownNamespaces(gate, principal, allows);
   const namespaces = all.filter((namespace) => namespace.toolCount > 0);
   const away = all.flatMap(({ unavailable }) => (unavailable === undefined ? [] : [unavailable.namespace]));
   const total = namespaces.reduce((sum, namespace) => sum + namespace.toolCount, 0);
   const names = `${namesText(namespaces, total)}${awayText(away)}`;
-  const declarations = total === 0 || (allows !== undefined && !isWhole(gate, principal, all)) ? "" : gate.declarations({ principal, ...(allows === undefined ? {} : { namespaces: namespaces.map(({ namespace }) => namespace) }) }).trim();
+  const declarations = total === 0 || total > maxInlineTools || (allows !== undefined && !isWhole(gate, principal, all)) ? "" : gate.declarations({ principal, ...(allows === undefined ? {} : { namespaces: namespaces.map(({ namespace }) => namespace) }) }).trim();
   const inlined = declarations !== "" && estimateTokens(declarations) <= inlineTokens;
   const types = inlined ? `\n\nAll types:\n\`\`\`ts\n${declarations}\n\`\`\`` : "\n\nFind names and types with search_tools before you write the program; do not guess.";
   const example = namespaces[0]?.namespace ?? "files";
@@ -46,12 +49,6 @@ export function surfaceText(gate: Gate, principal: Principal, allows?: (tool: st
       read_result: "Reads a part of a result kept under a handle (`result://...`): a path, a range, lines that match, or the passages that answer a question.",
     },
   };
-}
-
-/** The namespaces as one sees them to whom only some of the tools exist. */
-function narrowed(gate: Gate, principal: Principal, allows: (tool: string) => boolean): readonly NamespaceView[] {
-  const counts = Map.groupBy(gate.tools({ principal }).filter(({ name }) => allows(name)), ({ namespace }) => namespace);
-  return gate.namespaces({ principal }).map((view) => ({ ...view, toolCount: counts.get(view.namespace)?.length ?? 0 }));
 }
 
 /** Declarations are of whole namespaces: with one tool of them left out, they would name what is not there. */

@@ -96,4 +96,13 @@ describe("createSearchIndex", () => {
       { numRuns: 200 },
     );
   });
+
+  test("who may know of twenty tools among 100,000 that fit as well is shown those twenty", () => {
+    const tools = Array.from({ length: 100_000 }, (_, index) => tool(`s${index % 100}.list_users_${index}`, "Lists users", { namespace: `s${index % 100}` }));
+    const own = new Set(tools.flatMap(({ name }, index) => (index % 5_000 === 17 ? [name] : [])));
+    const index = createSearchIndex(tools);
+    const scope = index.scopeOf((name) => own.has(name));
+    expect(new Set(index.search("list users", { limit: 20, scope }).map(({ name }) => name))).toEqual(own);
+    expect(index.search("list users", { limit: 20, scope }).map(({ name }) => name)).toEqual(found(createSearchIndex(tools.filter(({ name }) => own.has(name))), "list users", 20));
+  }, 60_000);
 });

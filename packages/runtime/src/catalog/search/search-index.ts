@@ -74,12 +74,12 @@ function termsOf(tool: SearchableTool | undefined): TermCounts {
 }
 
 /** Reads the words off tools. */
-export function numberTools(tools: readonly SearchableTool[]): { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] } {
+function numberTools(tools: readonly SearchableTool[]): { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] } {
   const vocabulary = createVocabulary();
   return { vocabulary, own: tools.map(({ spec }) => numberTerms(termsOfTool(spec), vocabulary)) };
 }
 
-export function numberTerms(counts: TermCounts, vocabulary: Vocabulary): NumberedTerms {
+function numberTerms(counts: TermCounts, vocabulary: Vocabulary): NumberedTerms {
   return { terms: Uint32Array.from(counts.keys(), (word) => vocabulary.add(word)), counts: Uint16Array.from(counts.values(), (count) => Math.min(count, 65_535)) };
 }
 

@@ -27,8 +27,6 @@ const namespaceWeight = 2;
 
 /** Schemas are read this deep for parameters. */
 const maxParameterDepth = 3;
-/** Changes whenever the same tool may have other words than before: kept words are then made anew. */
-export const termsVersion = 1;
 
 /** The words of a tool by itself. */
 export function termsOfTool(spec: ToolSpec): TermCounts {
