@@ -57,11 +57,12 @@ export const modules = {
   redis: { path: "packages/redis/src", does: "what processes share in Redis: counts of rate limits, kept answers", imports: ["contract"] },
   "policy-cedar": { path: "packages/policy-cedar/src", does: "rules and Cedar policies: what they compile to, the schema, which of them a decision looks at", imports: ["contract", "runtime doors"] },
   agent: { path: "packages/agent/src", does: "the loop: turns of a model, whose calls and programs go through a gate", imports: ["contract", "runtime doors"] },
+  eval: { path: "packages/eval/src", does: "suites of cases for agents and programs, judged by the journal and the end state", imports: ["contract", "runtime doors", "agent"] },
   testkit: { path: "packages/testkit/src", does: "suites that define a driver, a journal, a source; used by tests only", imports: ["contract"] },
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-graphql", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-graphql", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent", "eval"],
   },
 };
 

@@ -7,6 +7,7 @@ import { callErrorCodes, callgateErrorCodes, defaultLimits } from "@callgate/con
 import ts from "typescript";
 import { z } from "zod";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
+import { suiteSchema } from "../packages/eval/src/suite/suite-schema.ts";
 import { buildProgram } from "../packages/callgate/src/cli/build-program.ts";
 import { metricDefinitions } from "../packages/runtime/src/telemetry/metric-definitions.ts";
 import { modules } from "./module-map.mjs";
@@ -44,8 +45,8 @@ function eventTable() {
 
 const jsonSchema = () => JSON.stringify(z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }), undefined, 2);
 
-/** Keys of the configuration, two levels deep. */
-function configTable() {
+/** Keys of what a schema describes, each with those below it. */
+function keyTable(schema) {
   const describe = (properties, prefix) =>
     Object.entries(properties).flatMap(([name, schema]) => {
       const type = schema.enum?.map((value) => JSON.stringify(value)).join(" · ") ?? schema.type ?? schema.anyOf?.map((one) => one.type ?? JSON.stringify(one.const)).join(" · ") ?? "any";
@@ -53,10 +54,14 @@ function configTable() {
       const own = schema.properties ?? schema.anyOf?.find((one) => one.properties !== undefined)?.properties;
       const inner = own ?? schema.additionalProperties?.properties;
       const below = inner === undefined ? [] : describe(inner, `${prefix}${name}${own === undefined ? ".<name>" : ""}.`);
-      return [[`\`${prefix}${name}\``, cell(type), cell(schema.description ?? "")], ...below];
+      const items = schema.type === "array" && schema.items?.properties !== undefined ? describe(schema.items.properties, `${prefix}${name}[].`) : [];
+      return [[`\`${prefix}${name}\``, cell(type), cell(schema.description ?? "")], ...below, ...items];
     });
-  return table(["key", "type", "meaning"], describe(JSON.parse(jsonSchema()).properties, ""));
+  return table(["key", "type", "meaning"], describe(schema.properties, ""));
 }
+
+const configTable = () => keyTable(JSON.parse(jsonSchema()));
+const suiteTable = () => keyTable(JSON.parse(JSON.stringify(z.toJSONSchema(suiteSchema, { io: "input", unrepresentable: "any" }))));
 
 /** Help of every command and subcommand that help shows. Asked of the command line itself, so that none can be forgotten. */
 function cliHelp() {
@@ -105,6 +110,7 @@ export const printers = [
   { file: "docs/reference/events.md", name: "events", print: eventTable },
   { file: "docs/guide/monitoring.md", name: "metrics", print: metricTable },
   { file: "docs/reference/config.md", name: "keys", print: configTable },
+  { file: "docs/reference/eval.md", name: "keys", print: suiteTable },
   { file: "docs/reference/cli.md", name: "help", print: cliHelp },
   { file: "packages/callgate/callgate.schema.json", name: "whole file", print: jsonSchema },
 ];

@@ -1,4 +1,4 @@
-import type { AnswerSigner, Approver, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
+import type { AnswerSigner, Approver, Checker, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
@@ -6,6 +6,7 @@ import { configuredSecrets } from "./configured-secrets.ts";
 import { isTraced } from "@callgate/runtime/telemetry";
 import { createRedactor, openMasterKey } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
+import type { SpecParser } from "@callgate/runtime/catalog";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
@@ -73,9 +74,22 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
  * `Gate.problems`.
  */
 export async function createCallgate(options: CallgateOptions = {}): Promise<Gate> {
+  return await createCallgateWith(options, {});
+}
+
+/** What many gates of one process can have in common: neither keeps anything of a run. Whoever made them closes them. */
+export interface SharedParts {
+  /** In place of the checkers of TypeScript and JavaScript. */
+  readonly checkers?: readonly Checker[];
+  /** Judges declarations of tools. */
+  readonly specParser?: SpecParser;
+}
+
+/** `createCallgate` with parts that are not this gate's own. */
+export async function createCallgateWith(options: CallgateOptions, shared: SharedParts): Promise<Gate> {
   const opened: { close(): Promise<void> }[] = [];
   try {
-    return await openParts(options, opened);
+    return await openParts(options, { opened, shared });
   } catch (fault) {
     // Closing twice is no error: the gate has closed what it was given.
     await Promise.allSettled(opened.map((part) => part.close()));
@@ -84,7 +98,7 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
 }
 
 /** @param opened takes what has to be closed where the gate is not opened after all */
-async function openParts(options: CallgateOptions, opened: { close(): Promise<void> }[]): Promise<Gate> {
+async function openParts(options: CallgateOptions, { opened, shared }: { readonly opened: { close(): Promise<void> }[]; readonly shared: SharedParts }): Promise<Gate> {
   const clock = options.clock ?? systemClock();
   const stateFolder = options.stateFolder ?? userFolders().state;
   const folder = options.folder ?? process.cwd();
@@ -111,7 +125,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
     sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources],
-    checkers: [...javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
+    checkers: [...(shared.checkers ?? javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder)), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
     journal,
@@ -128,6 +142,7 @@ async function openParts(options: CallgateOptions, opened: { close(): Promise<vo
     ...(answers === undefined ? {} : { answers }),
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,
+    ...(shared.specParser === undefined ? {} : { specParser: shared.specParser }),
     listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),

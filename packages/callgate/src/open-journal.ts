@@ -42,7 +42,7 @@ export async function openJournal(config: NonNullable<CallgateConfig["journal"]>
   }
   const blobs = createFileBlobs({ folder: join(stateFolder, "blobs") });
   const limits = { ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * 1024 * 1024 }), ...ages };
-  const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : resolve(folder, path), blobs, masterKey: key, clock, limits });
+  const journal = await createSqliteJournal({ path: path === undefined ? join(stateFolder, "journal.db") : path === ":memory:" ? path : resolve(folder, path), blobs, masterKey: key, clock, limits });
   return { journal, blobs, key, notices: journal.notices, secrets: [] };
 }
 
@@ -54,7 +54,7 @@ export function keyFileAt({ keyFile }: NonNullable<CallgateConfig["journal"]>, {
 /** What of this machine is Callgate's own, so that no program may see it: journal, keys, trust, configuration of the user, what is made again. */
 export function ownPlacesOf({ path, keyFile }: NonNullable<CallgateConfig["journal"]>, { folder, stateFolder }: Pick<JournalPlace, "folder" | "stateFolder">): readonly string[] {
   const { state, config, cache } = userFolders();
-  return [stateFolder, state, config, cache, ...[path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
+  return [stateFolder, state, config, cache, ...[path === ":memory:" ? undefined : path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
 }
 
 /** What can be said of a journal in PostgreSQL before it is opened; nothing of one in a file. Errors: CONFIG_INVALID. */

@@ -3,8 +3,9 @@ import { launcherNames } from "../launcher-names.ts";
 import { version } from "../version.ts";
 import { addApprovalCommands, addGrantCommands } from "./approval-commands.ts";
 import type { GlobalOptions } from "./command-context.ts";
-import { collect, wholeNumber } from "./command-line.ts";
+import { collect, share, wholeNumber } from "./command-line.ts";
 import type { Act, Action } from "./command-line.ts";
+import type { EvalCommandOptions } from "./commands/eval.ts";
 import { addPlanCommands } from "./plan-commands.ts";
 import { addWorkflowCommands } from "./workflow-commands.ts";
 import { addSourceCommands } from "./source-commands.ts";
@@ -32,6 +33,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addRunCommands(program, act);
   addSessionCommands(program, act);
   addAgentCommand(program, act);
+  addEvalCommand(program, act);
   addFindCommands(program, act);
   addSourceCommands(program, act);
   addRecordCommands(program, act);
@@ -133,6 +135,26 @@ function addAgentCommand(program: Command, act: Act): void {
     .option("--answer <call=answer>", "with --resume: what the user answers to a question of the model; may be repeated", collect)
     .description("let the configured model work with the tools of this folder; calls that need it ask you")
     .action((task: string[], options: object) => act(async (context) => (await import("./commands/agent.ts")).agentCommand(task.join(" "), options, context)));
+}
+
+function addEvalCommand(program: Command, act: Act): void {
+  program
+    .command("eval")
+    .argument("<suite>", "cases in YAML or JSON, or a module that exports `suite`")
+    .addOption(new Option("--subject <subject>", "who is tried: the script or program of each case, the model of the configuration, or nobody").choices(["script", "model", "empty"]).default("script"))
+    .addOption(new Option("--mode <mode>", "how a model reaches tools (default: the configuration's, else the suite's)").choices(["tools", "code", "select", "blocks", "auto"]))
+    .option("--repeat <count>", "attempts of each case (default: 1)", wholeNumber)
+    .option("--concurrency <count>", "attempts under way at once (default: 4)", wholeNumber)
+    .option("--only <id>", "only cases of this id, * for any characters; may be repeated", collect)
+    .option("--tag <tag>", "only cases of this kind or tag; may be repeated", collect)
+    .option("--prove", "in place of a subject: hold every case against nothing done, and against its works that must fail")
+    .option("--baseline <file>", "hold the result against a saved one: exit code 1 when something is worse")
+    .option("--save-baseline <file>", "keep the result for later runs to be held against")
+    .option("--at-least <rate>", "pass rate that is enough, from 0 to 1 (default: every case, or none worse than the baseline)", share)
+    .option("--junit <file>", "write the result as JUnit XML")
+    .option("--html <file>", "write the result as one page with charts")
+    .description("try an agent on a suite of cases, judged by the journal and the end state: exit code 1 when it is not good enough")
+    .action((file: string, options: EvalCommandOptions) => act(async (context) => (await import("./commands/eval.ts")).evalCommand(file, options, context)));
 }
 
 function languageHelp(otherwise: string): string {

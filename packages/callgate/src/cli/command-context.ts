@@ -63,6 +63,8 @@ export interface CommandContext {
   readonly folders: ReturnType<typeof userFolders>;
   /** The configuration of this folder, and the folder that its relative paths start in; trusted before it is read. */
   readonly configuration: () => Promise<LoadedConfig>;
+  /** Throws where code of the folder may not be run: NOT_TRUSTED. */
+  readonly ensureTrust: (folder: string) => Promise<void>;
   /** The sandbox part of it. */
   readonly sandboxConfig: () => Promise<{ readonly config: SandboxConfig; readonly folder: string }>;
   /** The person at this terminal, where there is one. */
@@ -89,6 +91,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
     trust,
     folders,
     configuration,
+    ensureTrust: (folder) => ensureTrust(folder, { options, terminal, trust, signal }),
     async sandboxConfig() {
       const { config, folder } = await configuration();
       return { config: config.sandbox ?? {}, folder };

@@ -15,6 +15,13 @@ export function wholeNumber(text: string): number {
   return number;
 }
 
+/** From 0 to 1. Errors: InvalidArgumentError. */
+export function share(text: string): number {
+  const number = Number(text);
+  if (text.trim() === "" || !(number >= 0 && number <= 1)) throw new InvalidArgumentError("expected a number from 0 to 1");
+  return number;
+}
+
 /** Gathers a repeatable option. A variadic one would swallow the argument that follows. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];

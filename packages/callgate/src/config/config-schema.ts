@@ -316,7 +316,7 @@ export const configSchema = z.strictObject({
   leaseMs: z.int().min(1000).optional().describe("How long a run stays with a process that gives no sign of life. Default 30000"),
   journal: z
     .strictObject({
-      path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder"),
+      path: z.string().optional().describe("Default: callgate/journal.db in the user's state folder. :memory: keeps the record in the process alone, for tests"),
       postgres: secretReference("DATABASE_URL", "a URL with a password")
         .optional()
         .describe("A reference to the URL of a PostgreSQL database, such as env:DATABASE_URL: the journal is there, shared by many machines, instead of in a file"),

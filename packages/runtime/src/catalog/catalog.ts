@@ -71,6 +71,12 @@ export interface Catalog {
   pythonStubs(visible?: Visible): NamespaceDeclaration[];
 }
 
+export interface CatalogOptions {
+  readonly secretsFor?: SecretVault["namesFor"] | undefined;
+  /** Judges declarations; it may be that of other catalogs as well. Default: one of its own. */
+  readonly parser?: SpecParser | undefined;
+}
+
 const defaultSearchLimit = 10;
 /** Declarations kept, one for each set of visible tools. */
 const maxKeptViews = 16;
@@ -84,8 +90,7 @@ const maxKeptViews = 16;
  *
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
  */
-export function createCatalog(listings: readonly CatalogListing[], secretsFor: SecretVault["namesFor"] = () => []): Catalog {
-  const parser = createSpecParser();
+export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser() }: CatalogOptions = {}): Catalog {
   const problems: string[] = [];
   const namespaces = namespacesOf(listings);
   const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems, secretsFor }));

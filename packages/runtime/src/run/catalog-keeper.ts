@@ -1,8 +1,10 @@
 import { CallgateError } from "@callgate/contract";
 import type { Clock, GateEvent, SecretVault, SourceState } from "@callgate/contract";
 import { createCatalog } from "../catalog/catalog.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog, CatalogOptions } from "../catalog/catalog.ts";
 import type { KeptTool } from "../catalog/compare-tools.ts";
+import { createSpecParser } from "../catalog/validation/parse-spec.ts";
+import type { SpecParser } from "../catalog/validation/parse-spec.ts";
 import type { GateSource } from "./gate-options.ts";
 import { createListedSource } from "./listed-source.ts";
 import type { ListedSource, SourceTrouble } from "./listed-source.ts";
@@ -32,6 +34,8 @@ export interface CatalogKeeperOptions {
   readonly clock: Clock;
   readonly listTimeoutMs: number;
   readonly secretsFor?: SecretVault["namesFor"] | undefined;
+  /** Judges declarations. Default: one of its own, for as long as it lives. */
+  readonly specParser?: SpecParser | undefined;
   readonly emit: (event: GateEvent) => void;
   /** Hears of every change which tools there are, by namespace, of the sources that could be listed. Must not throw. */
   readonly listedTools?: ((namespace: string, tools: readonly KeptTool[]) => void) | undefined;
@@ -47,14 +51,14 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, secretsFor, emit, listedTools } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), emit, listedTools } = options;
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
   const listed = sources.map((source): ListedSource => {
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, { renewed, secretsFor });
+  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser });
 
   function renewed(): void {
     emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems });
@@ -126,12 +130,12 @@ interface Snapshot {
   rebuild(): void;
 }
 
-function createSnapshot(listed: readonly ListedSource[], { renewed, secretsFor }: { readonly renewed: () => void; readonly secretsFor: SecretVault["namesFor"] | undefined }): Snapshot {
-  let current = createCatalog(listed.map(({ source }) => ({ ...source, listing: { tools: [], problems: [] } })), secretsFor);
+function createSnapshot(listed: readonly ListedSource[], { renewed, ...how }: { readonly renewed: () => void } & CatalogOptions): Snapshot {
+  let current = createCatalog(listed.map(({ source }) => ({ ...source, listing: { tools: [], problems: [] } })), how);
   let broken: string | undefined;
 
   function build(): void {
-    const next = createCatalog(listed.map(({ source, listing }) => ({ ...source, listing })), secretsFor);
+    const next = createCatalog(listed.map(({ source, listing }) => ({ ...source, listing })), how);
     broken = undefined;
     const isSame = next.digest === current.digest && next.problems.join() === current.problems.join();
     if (isSame) return;

@@ -4,6 +4,7 @@ import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
 import type { KeptTool } from "../catalog/compare-tools.ts";
+import type { SpecParser } from "../catalog/validation/parse-spec.ts";
 import type { RandomBytes } from "../lib/new-id.ts";
 import type { LazyTokenCounter } from "../result/token-counter.ts";
 
@@ -78,6 +79,8 @@ export interface GateOptions {
    * (`callgate diff`). Must not throw.
    */
   readonly listedTools?: (namespace: string, tools: readonly KeptTool[]) => void;
+  /** Judges declarations of tools; several gates of a process may have one. Default: one of its own. */
+  readonly specParser?: SpecParser;
   /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
   readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */

@@ -1,0 +1,39 @@
+import { globSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { proveSuite, runSuite, scriptedSubject } from "@callgate/eval";
+import type { EvalSuite } from "@callgate/eval";
+import { isWholeRun } from "@callgate/testkit";
+import { createEvalGates } from "./eval-gates.ts";
+import { loadSuite } from "./load-suite.ts";
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+/** Whatever folder of examples has a suite: its scripts pass it, and nothing passes it without the work. */
+const files = globSync("examples/*/suite.yaml", { cwd: root }).map((file) => `${root}${file}`);
+const gates = createEvalGates();
+afterAll(() => gates[Symbol.asyncDispose]());
+
+const how = (suite: EvalSuite) => ({ suite, concurrency: 2, openGate: (options: never, stateFolder: string) => gates.open(options, stateFolder) });
+
+describe("suites of the examples", { timeout: 600_000 }, () => {
+  let cases = 0;
+  const kinds = new Set<string>();
+
+  test.each(files.map((file) => [basename(dirname(file)), file] as const))("%s: every case passes by its script, and fails without it", async (_name, file) => {
+    const suite = await loadSuite(file);
+    const report = await runSuite({ ...how(suite), subject: scriptedSubject() });
+    expect(report.cases.flatMap(({ id, status, reason, attempts }) => (status === "passed" ? [] : [{ id, status, reason, failures: attempts.flatMap(({ failures }) => failures) }]))).toEqual([]);
+    cases += report.cases.length;
+    for (const { kind } of report.cases) kinds.add(kind);
+    // That nothing done passes nothing is judged in every run; wrong works, and worlds that move by themselves, only here.
+    const proven = suite.cases.filter(({ mustFail }, index) => isWholeRun || mustFail.length > 0 || index % 10 === 0).map(({ id }) => id);
+    const proofs = await proveSuite({ ...how(suite), only: proven });
+    expect(proofs.filter(({ holds }) => !holds)).toEqual([]);
+  });
+
+  test("there are at least 60 cases, of every kind", () => {
+    expect(cases).toBeGreaterThanOrEqual(60);
+    expect([...kinds].sort()).toEqual(["abnormal-parameters", "adversarial", "duplicate-submission", "injection", "large-result", "normal-flow", "permission-failure", "timeout", "upstream-failure"]);
+  });
+});
