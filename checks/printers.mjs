@@ -1,4 +1,5 @@
 // What is printed into documents, and from what. One printer a part; checks/docs.mjs compares and writes.
+import { lintRules } from "../packages/callgate/src/lint/lint-rules.ts";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -97,6 +98,11 @@ function metricTable() {
 }
 
 /** `name: "whole file"` means that all of the file is printed. */
+/** Every rule of `callgate lint`. */
+function lintTable() {
+  return ["| rule | finds | level | what to do |", "| --- | --- | --- | --- |", ...lintRules.map(({ id, finds, level, advice }) => `| \`${id}\` | ${finds} | ${level} | ${advice} |`)].join("\n");
+}
+
 export const printers = [
   { file: "README.md", name: "twenty lines", print: program },
   { file: "README.md", name: "its output", print: programOutput },
@@ -109,6 +115,7 @@ export const printers = [
   { file: "docs/reference/limits.md", name: "limits", print: limitTable },
   { file: "docs/reference/events.md", name: "events", print: eventTable },
   { file: "docs/guide/monitoring.md", name: "metrics", print: metricTable },
+  { file: "docs/reference/lint.md", name: "rules", print: lintTable },
   { file: "docs/reference/config.md", name: "keys", print: configTable },
   { file: "docs/reference/eval.md", name: "keys", print: suiteTable },
   { file: "docs/reference/cli.md", name: "help", print: cliHelp },

@@ -31,7 +31,7 @@ import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
 import { sendQuestions } from "./webhook/send-questions.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
-export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder" | "agent"> {
+export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder" | "agent" | "lint"> {
   readonly principal?: PrincipalInput;
   /** Where relative paths start. Default: the working directory. */
   readonly folder?: string;

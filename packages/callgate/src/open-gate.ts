@@ -38,7 +38,7 @@ export interface OpenGateOptions {
  */
 export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const loaded = await loadTrusted(options);
-  const { config: { profiles, profile, agent: _agent, ...config } } = loaded;
+  const { config: { profiles, profile, agent: _agent, lint: _lint, ...config } } = loaded;
   const configured = profilePrincipal({ principal: config.principal, profiles, profile }, options.profile);
   const toolsFolder = config.toolsFolder === false ? undefined : resolve(loaded.folder, config.toolsFolder ?? "tools");
   const files = toolsFolder === undefined ? [] : folderSources(toolsFolder);

@@ -73,10 +73,18 @@ function parseTool(raw: unknown, index: number, defaults: ListingDefaults): Pars
   return { kind: "tool", listed: { tool, headers } };
 }
 
-/** The schema, or what is wrong with it. MCP asks for an object schema; anything else cannot describe named arguments. */
+/** What a schema of an object has beside its type, and what says nothing of the type. */
+const objectWords = new Set(["$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired"]);
+
+/**
+ * The schema, or what is wrong with it. MCP asks for an object schema; anything else cannot describe named arguments. One
+ * that only forgot its type is read as it was meant: a server whose converter loses all of a schema (server-gitlab
+ * 2025.4.25, nine tools of nine) answers calls all the same.
+ */
 function parseInputSchema(schema: unknown): JsonSchema | string {
   if (schema === undefined) return "It has no inputSchema";
   if (!isRecord(schema)) return "Its inputSchema is not an object";
+  if (schema["type"] === undefined && Object.keys(schema).every((key) => objectWords.has(key))) return { ...schema, type: "object" };
   if (schema["type"] !== "object") return `Its inputSchema must have "type": "object", it has ${JSON.stringify(schema["type"]) ?? "none"}`;
   return schema;
 }

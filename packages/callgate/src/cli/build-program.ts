@@ -181,6 +181,11 @@ function addFindCommands(program: Command, act: Act): void {
     .description("print the declarations a program is checked against")
     .action((namespaces: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).typesCommand(namespaces, options, context)));
   program
+    .command("lint")
+    .argument("[namespace...]", "only these; default: all")
+    .description("review tools as an API (docs/reference/lint.md): exit code 1 where a rule warns")
+    .action((namespaces: string[]) => act(async (context) => (await import("./commands/lint.ts")).lintCommand(namespaces, context)));
+  program
     .command("diff")
     .argument("[namespace]", "only this source's tools; default: all")
     .option("--since <time>", "compare with what the tools were then: 2026-11-30, 7d for so long ago, or a digest that diff shows (default: before the last change)")

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { launcherNames } from "../launcher-names.ts";
 import { agentSchema } from "./agent-schema.ts";
+import { lintRuleIds } from "../lint/lint-rule.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
 import { sqlSchema } from "./sql-schema.ts";
 import { graphqlSchema, openapiSchema } from "./service-schema.ts";
@@ -290,6 +291,10 @@ export const configSchema = z.strictObject({
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })
     .optional()
     .describe("The check of programs"),
+  lint: z
+    .strictObject({ rules: z.partialRecord(z.enum(lintRuleIds), z.enum(["warning", "note", "off"])).optional().describe('What a rule\'s findings are: { "no-examples": "off", "no-output": "warning" }. See docs/reference/lint.md') })
+    .optional()
+    .describe("The review of tools by callgate lint"),
   budgetTokens: z.int().min(100).optional().describe("What a model sees of one run, in o200k tokens. Default 2000"),
   python: z
     .strictObject({
