@@ -67,7 +67,8 @@ function reached({ setup, calls, conversation, selected }: SurfaceRequest, { mod
       return views.length === 0 ? [] : [...gateTools(views, calls), code(surface).read_result];
     case "code": {
       const { search_tools, get_tool_details, execute_code, read_result } = code(surface);
-      return surface.inlined ? [execute_code, read_result] : [search_tools, get_tool_details, execute_code, read_result];
+      // With templates there is something to look for, though all types are shown.
+      return surface.inlined && gate.templates({ principal }).every(({ tools }) => !tools.every(allows)) ? [execute_code, read_result] : [search_tools, get_tool_details, execute_code, read_result];
     }
     case "select": {
       const choose = selectTools(views);

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { AnswerSigner, Approver, Checker, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
@@ -105,6 +106,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const mcp = await serversOf(options, { folder, stateFolder, clock });
   const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
   const services = await servicesOf(options, { folder, stateFolder, env: process.env, clock });
+  const templates = options.templatesFolder === undefined || options.templatesFolder === false ? [] : (await import("./folder/folder-templates.ts")).folderTemplates(resolve(folder, options.templatesFolder));
   const policy = await openPolicy(options, folder);
   const scan = options.check?.scan === undefined ? undefined : scanActions(options.check.scan);
   const remote = configuredRemote(options.sandbox ?? {}, { folder, env: process.env });
@@ -128,6 +130,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     checkers: [...(shared.checkers ?? javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder)), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
+    templates,
     journal,
     blobs,
     policy,

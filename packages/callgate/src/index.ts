@@ -107,6 +107,7 @@ export type {
   Source,
   SourceListing,
   SourceOptions,
+  TaskTemplate,
   Tool,
   ToolContext,
   ToolSpec,

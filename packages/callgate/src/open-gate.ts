@@ -47,8 +47,12 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   const workflowsFolder = workflowsFolderOf(loaded);
   const hasWorkflows = workflowsFolder !== undefined && existsSync(workflowsFolder);
   if (hasWorkflows) await options.ensureTrust(dirname(workflowsFolder) === loaded.folder ? loaded.folder : workflowsFolder);
+  const templatesFolder = config.templatesFolder === false ? undefined : resolve(loaded.folder, config.templatesFolder ?? "templates");
+  const templates = templatesFolder !== undefined && existsSync(templatesFolder) ? templatesFolder : undefined;
+  if (templates !== undefined) await options.ensureTrust(dirname(templates) === loaded.folder ? loaded.folder : templates);
   return await createCallgate({
     ...config,
+    templatesFolder: templates ?? false,
     workflowsFolder: hasWorkflows ? workflowsFolder : false,
     folder: loaded.folder,
     stateFolder: options.folders.state,

@@ -23,6 +23,7 @@ import type { SourcePassThrough, SourceState } from "./source.ts";
 import type { GateApprovals } from "./gate-approvals.ts";
 import type { GatePolicy } from "./gate-policy.ts";
 import type { GateTimeTravel } from "./gate-time-travel.ts";
+import type { TaskTemplate } from "./task-template.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** How much a search or description shows. */
@@ -255,6 +256,8 @@ export interface Gate {
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
   search(query: string, options?: SearchOptions): readonly SearchHit[];
+  /** Kinds of tasks that the host has templates of, where the caller may call all of their tools. With `query`: those that fit it, best first. */
+  templates(options?: Caller & { readonly query?: string }): readonly TaskTemplate[];
   /** Unknown names are left out; `nearest` helps with those. With `interfaces`, as the versions that have those. */
   describe(names: readonly string[], options?: Caller & Pick<RunOptions, "interfaces">): readonly ToolView[];
   nearest(name: string, options?: Pick<SearchOptions, "principal" | "allows">): readonly string[];

@@ -75,6 +75,7 @@ export type {
   SourceTool,
 } from "./source.ts";
 export { SourceReturn } from "./source.ts";
+export type { TaskTemplate } from "./task-template.ts";
 export type { PinnedTool, PinStore, SourcePins } from "./pins.ts";
 export type { SourceOptions, ToolSettings } from "./source-options.ts";
 export type { ValueBounds, ValueErrorCode, WireValue } from "./value-codec.ts";

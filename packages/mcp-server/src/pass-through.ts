@@ -2,6 +2,7 @@ import type { Gate, Handle, Principal, SourcePassThrough, SourceResourceContent 
 import type { Prompt, PromptMessage, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
 import { toModelText } from "@callgate/runtime/surface";
+import { templatePrompts } from "./template-prompts.ts";
 
 /** One source may take this long; the others are shown without it. */
 const SOURCE_TIMEOUT_MS = 10_000;
@@ -38,7 +39,7 @@ export function createPassThroughRouter(gate: Gate): PassThroughRouter {
   const gather = async <Item>(ask: (source: SourcePassThrough, signal: AbortSignal) => Promise<readonly Item[]>, asker: PassThroughAsker): Promise<readonly Owned<Item>[]> => {
     const bounded = AbortSignal.any([asker.signal, AbortSignal.timeout(SOURCE_TIMEOUT_MS)]);
     const lists = await Promise.all(
-      [...gate.passThrough(asker)].map(async ([namespace, source]) => {
+      [["templates", templatePrompts(gate, asker)] as const, ...gate.passThrough(asker)].map(async ([namespace, source]) => {
         // A source that fails shows as down in the list of namespaces; its resources are missing, the others' are not.
         const items = await ask(source, bounded).catch(() => []);
         return items.map((item) => ({ namespace, source, item }));

@@ -67,6 +67,8 @@ test("the folder of examples/agent-desk works in the terminal, and its story end
     const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", "agent", "Remind"], { cwd: desk.folder, env: desk.env, encoding: "utf8", timeout: 120_000 });
     expect({ status, stdout }).toEqual({ status: 0, stdout: "All five customers with overdue invoices were reminded, each once, with what they owe together.\n" });
     expect(stderr).toContain("program completed effect done");
+    const templates = spawnSync(process.execPath, [callgateBin, "--json", "templates"], { cwd: desk.folder, env: desk.env, encoding: "utf8", timeout: 120_000 });
+    expect(JSON.parse(templates.stdout)).toMatchObject([{ name: "remind", tools: ["invoices.list", "mail.remind"], missing: [] }]);
     const story = spawnSync(process.execPath, [join(example, "agent-desk.ts")], { env: { PATH: process.env["PATH"], HOME: desk.root, ...compiledCode }, encoding: "utf8", timeout: 120_000 });
     expect({ status: story.status, stderr: story.stderr }).toEqual({ status: 0, stderr: "" });
     expect(story.stdout).toMatch(/code: 2 turns, 1 calls.*tools: 3 turns, 6 calls.*times fewer tokens in\n$/s);

@@ -168,6 +168,7 @@ function addFindCommands(program: Command, act: Act): void {
     .option("--limit <count>", "at most this many", wholeNumber)
     .description("find tools; without a query, list all")
     .action((query: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).searchCommand(query.join(" "), options, context)));
+  program.command("templates").description("list task templates (templates/*.md), and say which tools they name that are not there").action(() => act(async (context) => (await import("./commands/find.ts")).templatesCommand(context)));
   program
     .command("describe")
     .argument("<tool...>", "qualified names, e.g. crm.get_customer")

@@ -232,6 +232,7 @@ export const configSchema = z.strictObject({
     .describe("The server that callgate mcp starts"),
   toolsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of tool files beside this file. Default "tools"; false for none'),
   workflowsFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of saved workflows beside this file (docs/guide/workflows.md). Default "workflows"; false for none. In code: no default'),
+  templatesFolder: z.union([z.string(), z.literal(false)]).optional().describe('Folder of task templates beside this file (docs/guide/templates.md). Default "templates"; false for none. In code: no default'),
   mcpServers: z.record(z.string(), mcpServerSchema).optional().describe("MCP servers, as other clients write them"),
   sql: z.record(z.string(), sqlSchema).optional().describe("Databases whose tables become tools; see docs/guide/sql.md"),
   openapi: z.record(z.string(), openapiSchema).optional().describe("Services with an OpenAPI document, by namespace; see docs/guide/openapi.md"),

@@ -1,12 +1,13 @@
-import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SearchOptions, SourcePassThrough, ToolView } from "@callgate/contract";
+import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SearchOptions, SourcePassThrough, TaskTemplate, ToolView } from "@callgate/contract";
 import type { Visible } from "../catalog/catalog.ts";
+import { findTemplates } from "../catalog/find-templates.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
 import type { GateSource } from "./gate-options.ts";
 import type { SourceTrouble } from "./listed-source.ts";
 
-export type GateCatalog = Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
+export type GateCatalog = Pick<Gate, "search" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
   viewFor(principal: Principal): CatalogView;
   /** Of the sources of which the principal may call something. */
   passThrough(principal: Principal): readonly PassThroughEntry[];
@@ -23,6 +24,7 @@ export interface GateCatalogOptions {
   readonly keeper: CatalogKeeper;
   readonly views: CatalogViews;
   readonly sources: readonly GateSource[];
+  readonly templates: readonly TaskTemplate[];
   /** Used where the caller names none. */
   readonly principal: Principal;
   /** Of a source that is left alone for a while. */
@@ -30,7 +32,7 @@ export interface GateCatalogOptions {
 }
 
 /** What callers may know of the catalog: only what their principal may call. */
-export function createGateCatalog({ keeper, views, sources, principal, circuitOf }: GateCatalogOptions): GateCatalog {
+export function createGateCatalog({ keeper, views, sources, templates, principal, circuitOf }: GateCatalogOptions): GateCatalog {
   const troubles = (): Map<string, SourceTrouble> =>
     new Map(
       keeper.current.namespaces.flatMap(({ namespace, source }) => {
@@ -49,6 +51,7 @@ export function createGateCatalog({ keeper, views, sources, principal, circuitOf
       const hits = catalog.search(query, { visible: narrowed(visible, allows), ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
       return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
     },
+    templates: ({ principal: asker, query } = {}) => templatesFor(viewFor(asker), templates, query),
     describe(names, options = {}) {
       const { catalog, visible } = viewFor(options.principal).pinnedTo(options.interfaces ?? {});
       return names.flatMap((name) => {
@@ -106,4 +109,13 @@ function viewOf(tool: CatalogTool): ToolView {
     definitionDigest,
     interfaceDigest,
   };
+}
+
+/** Templates that name a tool which does not exist for the asker do not exist either. */
+function templatesFor({ catalog, visible }: CatalogView, templates: readonly TaskTemplate[], query: string | undefined): readonly TaskTemplate[] {
+  const known = templates.filter(({ tools }) => tools.every((name) => {
+    const tool = catalog.resolve(name);
+    return tool !== undefined && visible(tool);
+  }));
+  return query === undefined ? known : findTemplates(known, query);
 }

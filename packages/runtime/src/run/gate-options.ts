@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SecretVault, SharedAnswers, Tracing } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SecretVault, SharedAnswers, TaskTemplate, Tracing } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -41,6 +41,8 @@ export interface GateOptions {
   /** What becomes of the scanner's findings, where it differs from the rules' own (docs/guide/python.md). */
   readonly scan?: ProgramCheckOptions["scan"];
   readonly drivers: readonly SandboxDriver[];
+  /** Kinds of tasks (docs/guide/templates.md). Default: none. */
+  readonly templates?: readonly TaskTemplate[];
   readonly journal: Journal;
   readonly blobs: Blobs;
   readonly policy: Policy;

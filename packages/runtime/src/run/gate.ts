@@ -143,7 +143,7 @@ interface Composition extends Parts {
 function composeGate(composition: Composition): Gate {
   const { options, hub, keeper, seams, reader, runner, check, callLimits } = composition;
   const defaultPrincipal = options.defaults?.principal ?? localPrincipal;
-  const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, principal: defaultPrincipal, circuitOf: (namespace) => callLimits?.breakers?.view(namespace) });
+  const catalog = createGateCatalog({ keeper, views: createCatalogViews(options.policy), sources: options.sources, templates: options.templates ?? [], principal: defaultPrincipal, circuitOf: (namespace) => callLimits?.breakers?.view(namespace) });
   const policy = createGatePolicy({ policy: options.policy, keeper, drivers: options.drivers, principal: defaultPrincipal, seams });
   const activity = createActivity();
   const requests = createRequests(composition, catalog, defaultPrincipal);
@@ -244,9 +244,10 @@ function recordFor({ seams, limits }: Composition, { principal, conversation, ta
 }
 
 /** What callers can see of the tools. */
-function finding(catalog: GateCatalog): Pick<Gate, "search" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> {
+function finding(catalog: GateCatalog): Pick<Gate, "search" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> {
   return {
     search: (query, search) => catalog.search(query, search),
+    templates: (asked) => catalog.templates(asked),
     describe: (names, asker) => catalog.describe(names, asker),
     nearest: (name, asker) => catalog.nearest(name, asker),
     tools: (asker) => catalog.tools(asker),

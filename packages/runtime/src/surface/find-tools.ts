@@ -1,5 +1,6 @@
 import type { Gate, JsonObject, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
 import { shownNamespaces } from "./shown-namespaces.ts";
+import { templateText } from "./template-text.ts";
 import type { ToolArguments } from "./tool-inputs.ts";
 
 /** Who looks for tools. */
@@ -20,10 +21,26 @@ export interface FoundTools {
 
 /** Answers `search_tools`, with what the list may lack because its source cannot be reached. */
 export function findTools(args: ToolArguments<"search_tools">, finder: Finder): FoundTools {
-  const found = searchKnown(args, finder);
+  const found = withTemplates(searchKnown(args, finder), args, finder);
   const away = unavailable(finder).filter(({ namespace }) => args.namespace === undefined || args.namespace === namespace);
   if (away.length === 0) return found;
   return { ...found, text: [found.text, ...away.map(({ message }) => message)].join("\n\n"), structured: { ...found.structured, unavailable: away.map((one) => ({ ...one })) } };
+}
+
+/** Of these, the best is shown whole. */
+const templatesShown = 3;
+
+/** Beside the tools, what somebody has worked out for such a task. */
+function withTemplates(found: FoundTools, { query, namespace }: ToolArguments<"search_tools">, { gate, principal, allows = () => true }: Finder): FoundTools {
+  const [best, ...more] = gate.templates({ principal, query }).filter(({ tools }) => tools.every(allows) && (namespace === undefined || tools.some((tool) => tool.startsWith(`${namespace}.`)))).slice(0, templatesShown);
+  if (best === undefined) return found;
+  const others = more.map(({ name, when }) => `Template ${name}: ${when}`);
+  const { name, when, tools, inputs, skeleton, text } = best;
+  return {
+    ...found,
+    text: [found.text, templateText(best), ...(others.length === 0 ? [] : [others.join("\n")])].join("\n\n"),
+    structured: { ...found.structured, templates: [{ name, when, tools, inputs, skeleton, text }, ...more.map((one) => ({ name: one.name, when: one.when }))] },
+  };
 }
 
 function unavailable({ gate, principal }: Finder): readonly UnavailableNamespace[] {

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Gate, ToolView, UnavailableNamespace } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
@@ -27,6 +28,23 @@ export async function searchCommand(query: string, options: { readonly limit?: n
 
 function viewJson(tool: ToolView): Readonly<Record<string, unknown>> {
   return { name: tool.name, effect: tool.spec.effect, description: tool.spec.description, signature: tool.signature, interfaceDigest: tool.interfaceDigest };
+}
+
+/** `callgate templates`: those that can be used, and those that name tools which are not there. */
+export async function templatesCommand(context: CommandContext): Promise<ExitCode> {
+  const { config, folder } = await context.configuration();
+  const { folderTemplates } = await import("../../folder/folder-templates.ts");
+  const all = config.templatesFolder === false ? [] : folderTemplates(resolve(folder, config.templatesFolder ?? "templates"));
+  return await context.withGate((gate) => {
+    const { terminal } = context;
+    const known = new Set(gate.tools().map(({ name }) => name));
+    const listed = all.map((template) => ({ ...template, missing: template.tools.filter((tool) => !known.has(tool)) }));
+    if (context.options.json === true) terminal.out(`${JSON.stringify(listed)}\n`);
+    else if (listed.length === 0) terminal.err("There are no templates; a file templates/NAME.md is one (docs/guide/templates.md)\n");
+    else terminal.out(renderTable(["template", "when", "tools"], listed.map(({ name, when, tools }) => [name, visible(when), tools.join(", ")]), { columns: terminal.outColumns, colors: terminal.outColors }));
+    for (const { name, missing } of listed) if (missing.length > 0) terminal.err(`${terminal.colors.yellow("note")} ${name} is shown to nobody who may not call ${missing.join(", ")}; you may not, or it is not there\n`);
+    return Promise.resolve(exitCodes.ok);
+  });
 }
 
 /** `callgate describe TOOL...` */
