@@ -182,6 +182,13 @@ function addFindCommands(program: Command, act: Act): void {
     .description("print the declarations a program is checked against")
     .action((namespaces: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).typesCommand(namespaces, options, context)));
   program
+    .command("tools")
+    .description("tools at the terminal")
+    .command("try")
+    .argument("[tool]", "qualified name; without it, one is chosen from a list")
+    .description("fill in a form made of its schema, call it, and show the callgate call line that does the same")
+    .action((name: string | undefined) => act(async (context) => (await import("./commands/tools.ts")).tryToolCommand(name, context)));
+  program
     .command("lint")
     .argument("[namespace...]", "only these; default: all")
     .description("review tools as an API (docs/reference/lint.md): exit code 1 where a rule warns")

@@ -10,6 +10,7 @@ import { defineTool } from "callgate";
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
 export const put = defineTool({ description: "Writes \\u001b[31mred", effect: "write", input: z.object({}), handler: () => { writeFileSync("called", ""); return "put"; } });
+export const keep = defineTool({ description: "Keeps a note", effect: "write", input: z.object({ text: z.string().min(3), urgent: z.boolean().optional() }), handler: ({ text }) => "kept " + text });
 export const escape = defineTool({ description: "Says something", effect: "read", input: z.object({}), handler: () => "a\\u001b[2Jb\\u0007\\u009b1m\\u202e" });
 `;
 
@@ -83,5 +84,16 @@ describe.skipIf(!hasTerminals)("callgate on a pseudo-terminal (skipped where pyt
       expect(found).toMatchObject({ status: 0, shown: expect.stringMatching(/notes\.escape +read +Says/) });
       expect(found.shown).not.toContain("\u001b[31m");
     }
+  });
+
+  test("tools try: a form that checks each field, asks before a write, and shows the line that does the same", () => {
+    const { onTerminal } = project();
+    const tried = onTerminal(["--trust", "tools", "try", "notes.keep"], [["text", "ab\r"], ["at least 3|fewer than 3|3 char", "cd it's\r"], ["Which of these as well", "\r"], ["Call it\\?", "y"], ["Type (?:\\u001b\\[1m)?([a-z]+)\\S* to allow this one call.*> ", "{1}\r"]]);
+    expect(tried.shown).toContain("abcd it");
+    expect(tried.shown).toMatch(/callgate call notes\.keep '\{"text":"abcd it'\\''s"\}'/);
+    expect(tried.left).toEqual([]);
+    const left = onTerminal(["--trust", "tools", "try", "notes.keep"], [["text", interrupt]]);
+    expect(left).toMatchObject({ status: 1, left: [] });
+    expect(left.shown).toContain("nothing was called");
   });
 });

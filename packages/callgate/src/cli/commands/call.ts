@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { CallgateError } from "@callgate/contract";
+import type { Gate } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { callLine } from "../live-view.ts";
+import type { LiveView } from "../live-view.ts";
 import { renderValue, valueJson } from "../render-run.ts";
 import { visible } from "../terminal.ts";
 
@@ -15,29 +17,39 @@ export async function callCommand(
   context: CommandContext,
 ): Promise<ExitCode> {
   const args = parseArguments(await argumentText(options.args));
-  return await context.withGate(async (gate, view) => {
-    const result = await gate.call(tool, args, {
-      signal: context.signal,
-      ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
-      ...(options.task === undefined ? {} : { taskId: options.task }),
-    });
-    view.close();
-    const { outcome } = result;
-    if (context.options.json === true) {
-      const { kind, effectStatus } = outcome;
-      const rest = outcome.kind === "ok" ? valueJson(result.shaped) : { error: outcome.error };
-      context.terminal.out(`${JSON.stringify({ outcome: kind, effectStatus, ...rest, artifacts: result.artifacts, callId: result.callId, runId: result.runId })}\n`);
-    } else if (result.shaped !== undefined) {
-      context.terminal.value(renderValue(result.shaped));
-    }
-    if (outcome.kind === "ok") return exitCodes.ok;
-    if (context.options.json !== true) {
-      // The live view has shown the line with the code; what to do about it is in the message.
-      if (context.terminal.interactive) context.terminal.err(`${visible(outcome.error.message)}\n`);
-      else context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
-    }
-    return exitCodeOfError(outcome.error);
-  }, { about: [tool] });
+  return await context.withGate((gate, view) => performCall({ gate, view, tool, args }, options, context), { about: [tool] });
+}
+
+interface Call {
+  readonly gate: Gate;
+  readonly view: LiveView;
+  readonly tool: string;
+  readonly args: unknown;
+}
+
+/** Makes one call and prints what came of it. */
+export async function performCall({ gate, view, tool, args }: Call, options: { readonly budget?: number; readonly task?: string }, context: CommandContext): Promise<ExitCode> {
+  const result = await gate.call(tool, args, {
+    signal: context.signal,
+    ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
+    ...(options.task === undefined ? {} : { taskId: options.task }),
+  });
+  view.close();
+  const { outcome } = result;
+  if (context.options.json === true) {
+    const { kind, effectStatus } = outcome;
+    const rest = outcome.kind === "ok" ? valueJson(result.shaped) : { error: outcome.error };
+    context.terminal.out(`${JSON.stringify({ outcome: kind, effectStatus, ...rest, artifacts: result.artifacts, callId: result.callId, runId: result.runId })}\n`);
+  } else if (result.shaped !== undefined) {
+    context.terminal.value(renderValue(result.shaped));
+  }
+  if (outcome.kind === "ok") return exitCodes.ok;
+  if (context.options.json !== true) {
+    // The live view has shown the line with the code; what to do about it is in the message.
+    if (context.terminal.interactive) context.terminal.err(`${visible(outcome.error.message)}\n`);
+    else context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
+  }
+  return exitCodeOfError(outcome.error);
 }
 
 /** What a command line gives as arguments: themselves, @FILE, or - for standard input. */
