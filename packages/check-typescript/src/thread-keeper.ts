@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Lane, NamespaceDeclaration, SessionBlockCheck, UnavailableNamespace } from "@callgate/contract";
 import { createNamespaceMessages, superviseThread, threadEnvironment, timeFor } from "@callgate/runtime/check-parts";
 import type { CheckerThread, CheckTime, ThreadAnswer } from "@callgate/runtime/check-parts";
+import { keepThread, takeThread } from "./kept-threads.ts";
 import type { NodeWorld } from "./program/node-world.ts";
 import type { CheckerAnswer, CheckerRequest } from "./worker/messages.ts";
 
@@ -39,6 +40,7 @@ export interface ThreadKeeper {
 
 export function createThreadKeeper({ time, memoryMiB, recycleMiB, recycleChecks, node }: ThreadKeeperOptions): ThreadKeeper {
   const messages = createNamespaceMessages();
+  const startedWith = JSON.stringify({ memoryMiB, node });
   let thread: Thread | undefined;
   let spare: { readonly thread: Thread; ready: boolean } | undefined;
   let closed = false;
@@ -52,7 +54,7 @@ export function createThreadKeeper({ time, memoryMiB, recycleMiB, recycleChecks,
       thread = spare.thread;
       spare = undefined;
     }
-    if (thread === undefined || !thread.isAlive) thread = startThread(memoryMiB, node);
+    if (thread === undefined || !thread.isAlive) thread = takeThread(startedWith) ?? startThread(memoryMiB, node);
     return thread;
   };
 
@@ -80,7 +82,9 @@ export function createThreadKeeper({ time, memoryMiB, recycleMiB, recycleChecks,
     warm: (namespaces) => warmThread(current(), namespaces),
     async close() {
       closed = true;
-      await Promise.all([thread?.end(), spare?.thread.end()]);
+      // Where a spare one was on its way, this one has served long enough.
+      if (spare !== undefined) await Promise.all([thread?.end(), spare.thread.end()]);
+      else if (thread !== undefined) await keepThread(startedWith, thread);
     },
   };
 }

@@ -29,7 +29,8 @@ export interface TypeScriptCheckerOptions {
  *
  * Programs are checked one after the other. The thread is started by the first check or `warm`, does not keep the
  * process alive, and is replaced by one that was warmed beside it when it has grown or served long enough; whatever
- * happens to it, the next program finds a working one.
+ * happens to it, the next program finds a working one. Closing leaves it for half a minute to the next checker of the
+ * process, which then is warm.
  *
  * Errors of `check`: CHECKER_FAILED when the thread died twice on one program; CLOSED after `close`; the reason of the
  * signal. A text that is too deep or takes too long is a `rejected` report.

@@ -20,6 +20,8 @@ export interface CheckerThread<Request extends Message, Answer extends Message> 
   /** Requests it has answered. */
   readonly answered: number;
   readonly isAlive: boolean;
+  /** False while it is asked something. */
+  readonly isIdle: boolean;
   /** Sends a request. Past its time, or when `signal` is aborted, the thread is ended: nothing else stops a compiler. */
   ask(request: Unnumbered<Request>, options: { readonly time: CheckTime; readonly signal?: AbortSignal }): Promise<ThreadAnswer<Answer>>;
   end(): Promise<void>;
@@ -62,6 +64,9 @@ export function superviseThread<Request extends Message, Answer extends Message>
     },
     get isAlive() {
       return alive;
+    },
+    get isIdle() {
+      return waiting === undefined;
     },
     ask(request, { time, signal }) {
       const id = nextId++;

@@ -14,7 +14,8 @@ export function createNamespaceMessages(): (known: Set<string>, namespaces: read
   const keyOf = (declaration: NamespaceDeclaration): string => {
     const kept = keys.get(declaration);
     if (kept !== undefined) return kept;
-    const hash = createHash("sha256").update(`${declaration.namespace}\n${declaration.digest}\n`);
+    // Of the text itself: a thread serves one gate after the other, and none may see what another calls by the same name.
+    const hash = createHash("sha256").update(`${declaration.namespace}\n`).update(declaration.text).update("\n");
     for (const { name, effect } of declaration.tools) hash.update(`${name} ${effect}\n`);
     const key = hash.digest("base64url");
     keys.set(declaration, key);
