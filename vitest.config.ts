@@ -13,7 +13,8 @@ const isCi = process.env.CI !== undefined;
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for a deadline or a process.
+    maxWorkers: 3,
     // What hangs ends with this. A machine that is shared may be five times as slow as a desk, so that it says nothing there.
     testTimeout: isCi ? 180_000 : 60_000,
     hookTimeout: isCi ? 180_000 : 60_000,

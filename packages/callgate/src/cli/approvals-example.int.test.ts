@@ -3,10 +3,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isWholeRun } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callgateBin, compiledCode } from "./fixtures/cli-project.ts";
 
-test("the story of examples/approvals ends as it says: two payments, one refused, a result withheld, all of it on record", { timeout: 900_000 }, () => {
+// A story of many commands one after the other, each of which has a test of its own.
+test.skipIf(!isWholeRun)("the story of examples/approvals ends as it says: two payments, one refused, a result withheld, all of it on record (whole runs only)", { timeout: 900_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-story-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const [folder, bin, state] = [join(root, "approvals"), join(root, "bin"), join(root, "state")];

@@ -3,10 +3,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isWholeRun } from "@callgate/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callgateBin } from "./fixtures/cli-project.ts";
 
-test("the story of examples/plans ends as it says: one order cancelled as edited, one left out, a letter asked about, drift stopped", { timeout: 900_000 }, () => {
+// A story of many commands one after the other, each of which has a test of its own.
+test.skipIf(!isWholeRun)("the story of examples/plans ends as it says: one order cancelled as edited, one left out, a letter asked about, drift stopped (whole runs only)", { timeout: 900_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-plans-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const [folder, bin, state] = [join(root, "plans"), join(root, "bin"), join(root, "state")];
