@@ -12,6 +12,7 @@ import { suiteSchema } from "../packages/eval/src/suite/suite-schema.ts";
 import { buildProgram } from "../packages/callgate/src/cli/build-program.ts";
 import { metricDefinitions } from "../packages/runtime/src/telemetry/metric-definitions.ts";
 import { modules } from "./module-map.mjs";
+import { publicDefects } from "./public-defects.mjs";
 import { hostileGuests, hostileOutput, hostilePrograms } from "./security-table.mjs";
 
 const row = (...cells) => `| ${cells.join(" | ")} |`;
@@ -112,6 +113,7 @@ export const printers = [
   { file: "docs/security.md", name: "hostile programs", print: hostilePrograms },
   { file: "docs/security.md", name: "hostile guests", print: hostileGuests },
   { file: "docs/security.md", name: "hostile output", print: hostileOutput },
+  { file: "docs/public-defects.md", name: "defects", print: publicDefects },
   { file: "docs/reference/limits.md", name: "limits", print: limitTable },
   { file: "docs/reference/events.md", name: "events", print: eventTable },
   { file: "docs/guide/monitoring.md", name: "metrics", print: metricTable },

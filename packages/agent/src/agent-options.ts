@@ -90,6 +90,12 @@ export interface AgentOptions {
   readonly tools?: readonly string[];
   /** Default `auto`. */
   readonly mode?: AgentMode;
+  /**
+   * Asks the provider to hold arguments of tools to their schemas while the model writes them. Providers that do (OpenAI's
+   * `strict`) take only schemas in which every parameter is required and every object closed: a tool that has others is an
+   * error here, by the name of the parameter. Default false: the gate alone holds arguments to their schemas.
+   */
+  readonly strict?: boolean;
   readonly limits?: Partial<AgentLimits>;
   readonly price?: ModelPrice;
   /** Default: the gate's. `agent` is filled in. */

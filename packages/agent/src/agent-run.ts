@@ -43,7 +43,7 @@ export function emitter(run: Pick<AgentRun, "session" | "turn" | "clock">, hear:
 }
 
 /** What the agent that has the word is shown now. */
-export function surfaceOf(run: Pick<AgentRun, "setup" | "session" | "meter" | "conversation">): { readonly surface: AgentSurface; readonly calls: GateCalls } {
+export function surfaceOf(run: Pick<AgentRun, "setup" | "session" | "meter" | "conversation" | "record">): { readonly surface: AgentSurface; readonly calls: GateCalls } {
   const calls = gateCallsOf(run);
   return { surface: agentSurface({ setup: run.setup, calls, conversation: run.conversation, selected: run.session.selected }), calls };
 }
@@ -51,8 +51,8 @@ export function surfaceOf(run: Pick<AgentRun, "setup" | "session" | "meter" | "c
 /** Kinds of sources that are the host's own code. */
 const ownKinds: ReadonlySet<string> = new Set(["functions", "folder"]);
 
-export function gateCallsOf({ setup, meter, conversation }: Pick<AgentRun, "setup" | "meter" | "conversation">): GateCalls {
+export function gateCallsOf({ setup, meter, conversation, record }: Pick<AgentRun, "setup" | "meter" | "conversation" | "record">): GateCalls {
   const { gate, principal, lane, limits, options: { taskId, approvals } } = setup;
   const own = new Set(gate.namespaces({ principal }).flatMap(({ namespace, kind }) => (ownKinds.has(kind) ? [namespace] : [])));
-  return createGateCalls({ gate, principal, conversation, lane, resultTokens: limits.resultTokens, taskId, suspends: approvals === "suspend", capabilities: capabilitiesOf(setup), isOwn: (tool) => own.has(tool.split(".")[0] ?? ""), caller: { meter, allows: setup.allows, lane, conversation } });
+  return createGateCalls({ gate, principal, conversation, lane, resultTokens: limits.resultTokens, taskId, suspends: approvals === "suspend", capabilities: capabilitiesOf(setup), within: (work) => record.within(work), isOwn: (tool) => own.has(tool.split(".")[0] ?? ""), caller: { meter, allows: setup.allows, lane, conversation } });
 }

@@ -8,6 +8,7 @@ import { assertOptions, limitsOf } from "./agent-options.ts";
 import type { AgentLimits, AgentOptions } from "./agent-options.ts";
 import { outputSchema } from "./tools/final-answer.ts";
 import type { OutputSchema } from "./tools/final-answer.ts";
+import { assertStrict } from "./tools/strict-schema.ts";
 
 /** An agent's options, checked and completed. */
 export interface AgentSetup {
@@ -29,7 +30,7 @@ export function agentSetup(options: AgentOptions): AgentSetup {
   const { name, gate, tools } = options;
   const owner = `Agent "${name}"`;
   const globs = tools?.map((pattern) => globOf(pattern, owner));
-  return {
+  const setup: AgentSetup = {
     options,
     name,
     gate,
@@ -40,6 +41,8 @@ export function agentSetup(options: AgentOptions): AgentSetup {
     output: options.output === undefined ? undefined : outputSchema(options.output, owner),
     allows: globs === undefined ? () => true : (tool) => globs.some((glob) => globMatches(glob, tool)),
   };
+  if (options.strict === true) assertStrict(setup);
+  return setup;
 }
 
 function globOf(pattern: string, owner: string): NameGlob {

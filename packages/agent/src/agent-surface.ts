@@ -12,6 +12,7 @@ import { codeTools } from "./tools/code-tools.ts";
 import type { GateCalls } from "./tools/gate-calls.ts";
 import { gateTools } from "./tools/gate-tools.ts";
 import { handoffTool } from "./tools/handoff.ts";
+import { strictProblem } from "./tools/strict-schema.ts";
 import { selectTools } from "./tools/select-tools.ts";
 
 /** What the model is shown in one turn, and what stands behind each of its functions. */
@@ -98,13 +99,15 @@ function modeText({ options: { prompts, languages = ["typescript"] } }: AgentSet
 }
 
 /** The functions as providers take them. */
-export function functionTools(tools: readonly AgentTool[]): readonly LanguageModelV4FunctionTool[] {
+export function functionTools(tools: readonly AgentTool[], isStrict = false): readonly LanguageModelV4FunctionTool[] {
   return tools.map(({ name, description, input, examples = [] }) => ({
     type: "function",
     name,
     description,
     // A JSON Schema of any dialect; its own gate holds arguments against it.
     inputSchema: input as LanguageModelV4FunctionTool["inputSchema"],
+    // A tool that came later, or one of the loop's own, may not be one that can be held to.
+    ...(isStrict && strictProblem(input) === undefined ? { strict: true } : {}),
     ...(examples.length === 0 ? {} : { inputExamples: examples.map((example) => ({ input: example as Record<string, never> })) }),
   }));
 }

@@ -52,7 +52,7 @@ async function closingAnswer(run: AgentRun, { budget, limit }: Extract<AgentStop
   const { surface } = surfaceOf(run);
   const prompt = { role: "user" as const, content: [{ type: "text" as const, text: promptText("closing", prompts).replace("{budget}", `${limit} ${budgetWords[budget]}`) }] };
   // The functions stay declared: a history with calls of them is refused without.
-  const request = { model, system: surface.system, messages: [...session.messages, prompt], tools: functionTools(surface.tools), toolChoice: "none" as const, limits: { ...run.limits, modelRetries: 0 }, clock: run.clock, signal: run.signal };
+  const request = { model, system: surface.system, messages: [...session.messages, prompt], tools: functionTools(surface.tools, run.setup.options.strict), toolChoice: "none" as const, limits: { ...run.limits, modelRetries: 0 }, clock: run.clock, signal: run.signal };
   run.turn += 1;
   emit({ kind: "model-start", model: `${model.provider}/${model.modelId}`, messages: request.messages.length, promptTokens: promptTokens(request) });
   const answer = await askModel({ ...request, onDelta: (channel, delta) => emit({ kind: "model-delta", channel, delta }), onRetry: () => undefined });

@@ -60,7 +60,7 @@ async function takeTurn(run: AgentRun): Promise<Ending | undefined> {
 async function ask(run: AgentRun, surface: AgentSurface): Promise<ModelAnswer> {
   const { setup, session, emit } = run;
   const { model } = setup.options;
-  const request = { model, system: surface.system, messages: session.messages, tools: functionTools(surface.tools), toolChoice: surface.toolChoice, limits: run.limits, clock: run.clock, signal: run.signal };
+  const request = { model, system: surface.system, messages: session.messages, tools: functionTools(surface.tools, setup.options.strict), toolChoice: surface.toolChoice, limits: run.limits, clock: run.clock, signal: run.signal };
   run.turn += 1;
   emit({ kind: "model-start", model: `${model.provider}/${model.modelId}`, messages: session.messages.length, promptTokens: promptTokens(request) });
   return await askModel({

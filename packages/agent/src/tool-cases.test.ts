@@ -35,6 +35,24 @@ describe("agent-and-executor: tools and schemas, as a model meets them", () => {
     expect(told).toMatchObject({ text: "5", isError: false });
   });
 
+  test("agent-and-executor 2: a strict agent refuses a tool with an optional parameter when it is made, by the name of the parameter", async () => {
+    const tool = (name: string, input: z.ZodType) => defineTool({ name, description: `Does ${name}.`, effect: "read", input: input as z.ZodObject, handler: () => 1 });
+    const fits = tool("fits", z.strictObject({ a: z.string(), b: z.nullable(z.number()) }));
+    const strictOn = async (tools: readonly ReturnType<typeof tool>[], patterns?: readonly string[]) => {
+      const gate = await agentGate({ t: tools });
+      open.push(gate);
+      const model = scriptedModel(["done"]);
+      return { model, agent: createAgent({ name: "a", model, gate: gate.gate, mode: "tools", strict: true, ...(patterns === undefined ? {} : { tools: patterns }) }) };
+    };
+    await expect(strictOn([fits, tool("opt", z.strictObject({ arg: z.string(), opt: z.number().optional() }))])).rejects.toMatchObject({ code: "USAGE", message: expect.stringMatching(/^Agent "a" is strict, and t\.opt cannot be: the parameter "opt" is optional/) as string });
+    await expect(strictOn([tool("deep", z.strictObject({ list: z.array(z.strictObject({ x: z.string().optional() })) }))])).rejects.toMatchObject({ message: expect.stringContaining('the parameter "list.x" is optional') as string });
+    await expect(strictOn([tool("wide", z.looseObject({ a: z.string() }))])).rejects.toMatchObject({ message: expect.stringContaining("set additionalProperties to false") as string });
+    // What the agent does not have is none of its tools.
+    const { agent, model } = await strictOn([fits, tool("opt", z.strictObject({ opt: z.number().optional() }))], ["t.fits"]);
+    await agent.run("do it");
+    expect(model.asked[0]?.tools).toMatchObject([{ name: "t__fits", strict: true }, { name: "read_result" }]);
+  });
+
   test("agent-and-executor 3: a nested schema is whole for the model, and a recursive one keeps its local definitions", async () => {
     const node: z.ZodType = z.strictObject({ name: z.string(), get children() { return z.array(node).optional(); } });
     const { model, told } = await callOnce(defineTool({ name: "walk", description: "Walks.", effect: "read", input: z.strictObject({ root: z.strictObject({ a: z.strictObject({ b: z.string() }) }), tree: node }), handler: ({ root }) => root.a.b }), { root: { a: { b: "deep" } }, tree: { name: "r", children: [{ name: "c" }] } });

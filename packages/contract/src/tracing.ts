@@ -6,8 +6,8 @@ export interface Tracing {
   hear(event: GateEvent): void;
   /** Where whoever asks stands now; kept with a run, so that what goes on elsewhere belongs to the same trace. */
   current(): TraceContext | undefined;
-  /** Runs the code of a tool as a part of its call's span. */
-  within<Result>(callId: string, work: () => Result): Result;
+  /** Does work as a part of the span of a call, or of a run: the code of a tool, the calls of an agent. */
+  within<Result>(id: string, work: () => Result): Result;
   /** Where a call stands, for what its tool asks of others. */
   contextOf(callId: string): TraceContext | undefined;
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Source, ToolContext } from "@callgate/contract";
 import { CallgateError, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { agentGate } from "../../agent/src/fixtures/agent-gate.ts";
 import { createMcpSource } from "./mcp-source.ts";
 import type { McpSourceOptions } from "./mcp-source.ts";
 
@@ -111,6 +112,17 @@ describe("createMcpSource: call", () => {
     expect(await call(source, "echo", { n: 1 })).toEqual({ got: { n: 1 } });
     expect(await call(source, "write_it")).toBe("written");
     expect(await call(source, "odd")).toEqual({ content: [{ type: "hologram", data: 7 }, 3] });
+  });
+
+  test("agent-and-executor 74: a call has a minute where nothing is said, and what is said holds: a server that hangs is given up then", async () => {
+    const deadlines = async (source: Source) => new Set((await source.list(signal())).tools.map(({ tool }) => tool.timeoutMs));
+    expect(await deadlines(scripted("ok"))).toEqual(new Set([60_000]));
+    const short = scripted("ok", { callTimeoutMs: 300 });
+    expect(await deadlines(short)).toEqual(new Set([300]));
+    await using world = await agentGate({}, { sources: [short] });
+    const { outcome } = await world.gate.call("scripted.hang", {});
+    expect(outcome).toMatchObject({ kind: "timed_out", error: { code: "TOOL_TIMEOUT", message: expect.stringContaining("300 ms") as string } });
+    expect((await world.gate.call("scripted.echo", {})).outcome.kind).toBe("ok");
   });
 
   test("code-mode 13, out-009: a 19-digit id comes and goes unchanged", async () => {

@@ -21,6 +21,8 @@ export interface GateCallsOptions {
   readonly suspends: boolean;
   /** What programs keep to: the tools of the agent. */
   readonly capabilities: Capabilities | undefined;
+  /** Does what the agent asks of the gate as a part of its span. */
+  readonly within: <Result>(work: () => Result) => Result;
   /** Whether what a tool answers can hand the conversation over: only functions of the host's own can. */
   readonly isOwn: (tool: string) => boolean;
   /** Whom a sub-agent behind a tool finds as its caller. */
@@ -49,7 +51,7 @@ export function createGateCalls(options: GateCallsOptions): GateCalls {
       tell(event, at);
     }));
     try {
-      return await work(principal);
+      return await options.within(() => work(principal));
     } finally {
       for (const end of ends) end();
     }

@@ -28,6 +28,7 @@ export function openAgentRecord(seams: RunSeams, request: AgentRecordRequest): A
       log.flush();
       return handleOf(runId, kept);
     },
+    within: (work) => (seams.tracing === undefined ? work() : seams.tracing.within(runId, work)),
     async end({ status, error }) {
       const endedAtMs = seams.clock.now();
       await log.finish({ status, endedAtMs, tokens: { program: 0, direct: 0, result: 0 }, ...(error === undefined ? {} : { error }), ...(kept === 0 ? {} : { resultNumber: kept }) });

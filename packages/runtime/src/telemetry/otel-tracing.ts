@@ -22,7 +22,7 @@ export function createOtelTracing(): Tracing {
   return {
     hear: (event) => (handlers[event.kind] as ((event: GateEvent) => void) | undefined)?.(event),
     current: () => carried(context.active()),
-    within: (callId, work) => context.with(open.at(callId) ?? context.active(), work),
+    within: (id, work) => context.with(open.at(id) ?? context.active(), work),
     contextOf: (callId) => carried(open.at(callId)),
   };
 }
