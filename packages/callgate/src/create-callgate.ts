@@ -26,6 +26,7 @@ import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
 import { sqlSources } from "./sql-sources.ts";
 import { userFolders } from "./state-folder.ts";
+import { createSearchIndexFile } from "./search-index-file.ts";
 import { createToolHistory } from "./history/tool-history.ts";
 import { keepWorkflowsChecked, workflowsIn } from "./folder/folder-workflows.ts";
 import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
@@ -146,6 +147,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     notices: [...notices, ...(redis?.notices ?? []), ...sandboxes.notices],
     clock,
     ...(shared.specParser === undefined ? {} : { specParser: shared.specParser }),
+    searchIndex: createSearchIndexFile({ stateFolder, folder, onFault: options.onFault }),
     listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, Label, NamespaceDeclaration, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
+import type { Digest, Effect, Label, NamespaceDeclaration, SearchIndexStore, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -72,7 +72,10 @@ export interface Catalog {
 }
 
 export interface CatalogOptions {
+  /** Names of the secrets that a tool may be given. Default: none. */
   readonly secretsFor?: SecretVault["namesFor"] | undefined;
+  /** Where the words of tools are kept for the next catalog. Default: they are read off all tools. */
+  readonly searchIndex?: SearchIndexStore | undefined;
   /** Judges declarations; it may be that of other catalogs as well. Default: one of its own. */
   readonly parser?: SpecParser | undefined;
 }
@@ -90,11 +93,11 @@ const maxKeptViews = 16;
  *
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
  */
-export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser() }: CatalogOptions = {}): Catalog {
+export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser(), searchIndex }: CatalogOptions = {}): Catalog {
   const problems: string[] = [];
   const namespaces = namespacesOf(listings);
   const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems, secretsFor }));
-  return catalogOf(tools, namespaces, problems);
+  return catalogOf(tools, { namespaces, problems, searchIndex });
 }
 
 function namespacesOf(listings: readonly CatalogListing[]): CatalogNamespace[] {
@@ -195,12 +198,18 @@ function refuseCollision(claimants: readonly CatalogTool[], registration: Regist
   return [];
 }
 
-function catalogOf(registered: readonly CatalogTool[], namespaces: readonly CatalogNamespace[], problems: readonly string[]): Catalog {
+interface Surroundings {
+  readonly namespaces: readonly CatalogNamespace[];
+  readonly problems: readonly string[];
+  readonly searchIndex: SearchIndexStore | undefined;
+}
+
+function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, searchIndex }: Surroundings): Catalog {
   const tools = [...registered].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
   const views = new LRUCache<string, View>(atMost(maxKeptViews));
-  const searched = createSearch(tools, purposes);
+  const searched = createSearch(tools, purposes, searchIndex);
   const viewOf = (visible: Visible | undefined): View => {
     const seen = visible === undefined ? tools : tools.filter(visible);
     const key = seen.map(({ name }) => name).join(" ");
@@ -229,7 +238,7 @@ function catalogOf(registered: readonly CatalogTool[], namespaces: readonly Cata
       });
       if (others.length === 0) return self;
       const pinned = new Map(others);
-      return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), namespaces, problems);
+      return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), { namespaces, problems, searchIndex });
     },
     nearest: (name, visible) => nearestQualified(name, visible === undefined ? tools : tools.filter(visible)),
     declarations: (visible) => viewOf(visible).typescript(),
@@ -244,9 +253,9 @@ interface Search {
   scopeOf(options: CatalogSearchOptions): Scope;
 }
 
-function createSearch(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>): Search {
+function createSearch(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>, searchIndex: SearchIndexStore | undefined): Search {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const index = once(() => createSearchIndex(tools.map(({ name, namespace, tool }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool }))));
+  const index = once(() => createSearchIndex(tools.map(({ name, namespace, tool, definitionDigest }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool, definitionDigest })), searchIndex));
   const scopes = new WeakMap<Visible, Scope>();
   const everything: Visible = () => true;
   const scopeWhere = (isInside: Visible): Scope =>

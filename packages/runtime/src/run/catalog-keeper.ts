@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Clock, GateEvent, SecretVault, SourceState } from "@callgate/contract";
+import type { Clock, GateEvent, SearchIndexStore, SecretVault, SourceState } from "@callgate/contract";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog, CatalogOptions } from "../catalog/catalog.ts";
 import type { KeptTool } from "../catalog/compare-tools.ts";
@@ -36,6 +36,8 @@ export interface CatalogKeeperOptions {
   readonly secretsFor?: SecretVault["namesFor"] | undefined;
   /** Judges declarations. Default: one of its own, for as long as it lives. */
   readonly specParser?: SpecParser | undefined;
+  /** Default: in memory, so that only what a source changed is read again. */
+  readonly searchIndex?: SearchIndexStore | undefined;
   readonly emit: (event: GateEvent) => void;
   /** Hears of every change which tools there are, by namespace, of the sources that could be listed. Must not throw. */
   readonly listedTools?: ((namespace: string, tools: readonly KeptTool[]) => void) | undefined;
@@ -51,14 +53,14 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), emit, listedTools } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), searchIndex = memoryIndexStore(), emit, listedTools } = options;
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
   const listed = sources.map((source): ListedSource => {
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser });
+  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser, searchIndex });
 
   function renewed(): void {
     emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems });
@@ -119,6 +121,17 @@ function tellTools({ namespaces, tools }: Catalog, listed: readonly ListedSource
     if (listed.find((one) => one.source.source === source)?.isListed !== true) continue;
     listedTools(namespace, (byNamespace.get(namespace) ?? []).map(({ name, declared: spec, definitionDigest, interfaceDigest }) => ({ name, spec, definitionDigest, interfaceDigest })));
   }
+}
+
+function memoryIndexStore(): SearchIndexStore {
+  let kept: Uint8Array | undefined;
+  return {
+    read: () => kept,
+    write(bytes) {
+      kept = bytes;
+    },
+    damaged: () => undefined,
+  };
 }
 
 interface Snapshot {

@@ -66,7 +66,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = await openingParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser, searchIndex: options.searchIndex });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });

@@ -28,7 +28,7 @@ const maxSharedWords = 50;
  * anybody's judgement). Zero: nothing speaks for it. Only their order means anything.
  */
 export function scoreCompanions(found: FoundFirst): Float64Array {
-  const total = new Float64Array(found.scores.length);
+  const total = found.scratch.row();
   addList(total, found.scores, { found, weight: 1 });
   for (const step of found.query.steps) addList(total, scoreWords(step, { namesSomething: false }, found), { found, weight: weights.step });
   const alike = scoreAlike(found);
@@ -49,8 +49,8 @@ function addList(total: Float64Array, scores: Float64Array, { found, weight }: {
   }
 }
 
-function scoreAlike({ best, scores, scope, vocabulary, termsOf }: FoundFirst): Float64Array {
-  const alike = new Float64Array(scores.length);
+function scoreAlike({ best, scores, scope, scratch, vocabulary, termsOf }: FoundFirst): Float64Array {
+  const alike = scratch.row();
   for (const [word, weight] of sharedWords({ best: best.slice(0, spokesmen), scores, scope, vocabulary, termsOf })) {
     const { documents, counts } = scope.entries([word]);
     for (let index = 0; index < documents.length; index += 1) {

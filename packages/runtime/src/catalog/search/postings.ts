@@ -40,6 +40,8 @@ export interface Postings {
   readonly size: number;
   /** Of each text: how often all of its words count. */
   readonly lengths: Uint32Array;
+  /** One number for each text, all 0 between two uses, to add up in. */
+  readonly sums: Uint32Array;
   of(term: number): TermPostings;
   /** Numbers of the words that have this stem. */
   withStem(stem: string): readonly number[];
@@ -77,6 +79,7 @@ export function createPostings(documents: readonly NumberedTerms[], vocabulary: 
   return {
     size: documents.length,
     lengths,
+    sums: new Uint32Array(documents.length),
     of(term) {
       const [start, end] = [starts[term], starts[term + 1]];
       return { documents: ids.subarray(start, end), counts: counts.subarray(start, end) };

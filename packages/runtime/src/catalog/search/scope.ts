@@ -45,7 +45,7 @@ export function createScope(postings: Postings, namespaces: NamespaceNumbers, is
     entries(terms) {
       const [first, ...others] = terms;
       if (first === undefined) return { documents: new Uint32Array(0), counts: new Uint16Array(0) };
-      return others.length === 0 ? entriesOf(first) : join(terms.map(entriesOf), postings.size);
+      return others.length === 0 ? entriesOf(first) : join(terms.map(entriesOf), postings.sums);
     },
   };
 }
@@ -63,9 +63,8 @@ function within({ documents, counts }: TermPostings, isVisible: Uint8Array): Ter
   return { documents: kept.subarray(0, size), counts: keptCounts.subarray(0, size) };
 }
 
-/** @param size how many documents there are at all */
-function join(lists: readonly TermPostings[], size: number): TermPostings {
-  const sums = new Uint32Array(size);
+/** @param sums all 0, and again after it */
+function join(lists: readonly TermPostings[], sums: Uint32Array): TermPostings {
   const documents = new Uint32Array(lists.reduce((sum, list) => sum + list.documents.length, 0));
   let found = 0;
   for (const list of lists) {
@@ -77,6 +76,9 @@ function join(lists: readonly TermPostings[], size: number): TermPostings {
     }
   }
   const counts = new Uint32Array(found);
-  for (let index = 0; index < found; index += 1) counts[index] = sums[documents[index] ?? 0] ?? 0;
+  for (let index = 0; index < found; index += 1) {
+    counts[index] = sums[documents[index] ?? 0] ?? 0;
+    sums[documents[index] ?? 0] = 0;
+  }
   return { documents: documents.subarray(0, found), counts };
 }

@@ -1,6 +1,7 @@
 import { stemmer } from "stemmer";
 import type { Postings, TermPostings, Vocabulary } from "./postings.ts";
 import type { Scope } from "./scope.ts";
+import type { Scratch } from "./scratch.ts";
 import { synonymsOf } from "./synonyms.ts";
 
 /** What a score is made of. */
@@ -8,6 +9,7 @@ export interface Scored {
   readonly postings: Postings;
   readonly vocabulary: Vocabulary;
   readonly scope: Scope;
+  readonly scratch: Scratch;
 }
 
 /** BM25 with the usual b; k for texts whose first sentence counts three times. */
@@ -21,14 +23,14 @@ const lookupWeight = 0.8;
 const lookupStems = ["search", "find"].map((word) => stemmer(word));
 
 /**
- * BM25 of every tool for some words, 0 outside the scope. A word counts as it is written and once more by its stem, so that
+ * BM25 of every tool for some words, 0 outside the scope, in a row of the scratch. A word counts as it is written and once more by its stem, so that
  * other forms are found and the same form is preferred; general synonyms count a little.
  *
  * @param namesSomething the query names a thing of the world: where no tool knows the name, tools that look things up gain
  */
 export function scoreWords(words: ReadonlySet<string>, { namesSomething }: { readonly namesSomething: boolean }, scored: Scored): Float64Array {
-  const { postings, vocabulary, scope } = scored;
-  const scores = new Float64Array(postings.size);
+  const { postings, vocabulary, scope, scratch } = scored;
+  const [scores, spare] = [scratch.row(), scratch.row()];
   const stems = new Set([...words].map((word) => stemmer(word)));
   const ofStem = (stem: string): TermPostings => scope.entries(postings.withStem(stem));
   let isUnknown = false;
@@ -38,7 +40,7 @@ export function scoreWords(words: ReadonlySet<string>, { namesSomething }: { rea
     const [written, stemmed] = [scope.entries(id === undefined ? [] : [id]), ofStem(stem)];
     isUnknown ||= stemmed.documents.length === 0;
     const synonyms = [...synonymsOf(stem)].filter((other) => !stems.has(other)).map(ofStem).filter(({ documents }) => documents.length > 0);
-    addWord(scores, { written, stemmed, synonyms }, scored);
+    addWord(scores, { written, stemmed, synonyms, own: spare.fill(0) }, scope);
   }
   if (namesSomething && isUnknown) for (const stem of lookupStems) addLookup(scores, ofStem(stem), scope);
   return scores;
@@ -52,18 +54,18 @@ interface WordEntries {
   readonly written: TermPostings;
   readonly stemmed: TermPostings;
   readonly synonyms: readonly TermPostings[];
+  /** All 0, to work in. */
+  readonly own: Float64Array;
 }
 
 /** A tool that has the word and a synonym of it gains by the better of both. */
-function addWord(scores: Float64Array, { written, stemmed, synonyms }: WordEntries, scored: Scored): void {
-  const { scope } = scored;
+function addWord(scores: Float64Array, { written, stemmed, synonyms, own }: WordEntries, scope: Scope): void {
   const rare = rarity(stemmed.documents.length, scope);
   if (synonyms.length === 0) {
     add(scores, written, { scope, weight: rarity(written.documents.length, scope) });
     add(scores, stemmed, { scope, weight: rare });
     return;
   }
-  const own = new Float64Array(scores.length);
   add(own, written, { scope, weight: rarity(written.documents.length, scope) });
   add(own, stemmed, { scope, weight: rare });
   const rarest = stemmed.documents.length === 0 ? Infinity : rare;

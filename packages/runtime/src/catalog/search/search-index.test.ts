@@ -10,6 +10,7 @@ const tool = (name: string, description = "", more: { readonly namespace?: strin
   name,
   namespace: more.namespace ?? "",
   purpose: more.purpose,
+  definitionDigest: `sha256:${name}`,
   spec: specOf(name, description, more.input),
 });
 

@@ -1,9 +1,12 @@
+import type { SearchIndexStore } from "@callgate/contract";
 import { distance } from "fastest-levenshtein";
 import { scoreCompanions } from "./companions.ts";
+import { numberTerms, numberTools } from "./kept-terms.ts";
 import { namespaceScores, numberNamespaces } from "./namespace-scores.ts";
 import type { NamespaceNumbers } from "./namespace-scores.ts";
-import { createPostings, createVocabulary } from "./postings.ts";
+import { createPostings } from "./postings.ts";
 import type { NumberedTerms, Vocabulary } from "./postings.ts";
+import { createScratch } from "./scratch.ts";
 import { readQuery } from "./read-query.ts";
 import { createScope } from "./scope.ts";
 import type { Scope } from "./scope.ts";
@@ -11,11 +14,6 @@ import { scoreWords } from "./score-words.ts";
 import type { Scored } from "./score-words.ts";
 import { termsOfNamespace, termsOfTool } from "./tool-terms.ts";
 import type { SearchableTool, TermCounts } from "./tool-terms.ts";
-
-export interface SearchIndexOptions {
-  /** Numbers of the words of each tool, where they are known from before. Default: they are read off the tools. */
-  readonly numbered?: { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] };
-}
 
 export interface SearchOptions {
   readonly limit: number;
@@ -41,20 +39,23 @@ const namespaceShare = 0.3;
  * asker's tools only, as if no others existed. Beyond ten places companions follow (companions.ts). Where no tool has a
  * word of the query, words are compared by likeness.
  *
+ * Words of tools that `store` knows are not read off them again.
+ *
  * An index of our own because all that is weighed has to be counted within a scope, which no library does that we found;
  * see docs/decisions/0058-search-among-many-tools.md.
  */
-export function createSearchIndex(given: readonly SearchableTool[], { numbered }: SearchIndexOptions = {}): SearchIndex {
-  const order = given.map((_, index) => index).sort((a, b) => ((given[a]?.name ?? "") < (given[b]?.name ?? "") ? -1 : 1));
-  const tools = order.flatMap((index) => given[index] ?? []);
-  const { vocabulary, own } = numbered ?? numberTools(given);
-  const postings = createPostings(withNamespaces(tools, order.flatMap((index) => own[index] ?? []), vocabulary), vocabulary);
+export function createSearchIndex(given: readonly SearchableTool[], store?: SearchIndexStore): SearchIndex {
+  const tools = [...given].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { vocabulary, own } = numberTools(tools, store);
+  const postings = createPostings(withNamespaces(tools, own, vocabulary), vocabulary);
+  const scratch = createScratch(tools.length);
   const namespaces = numberNamespaces(tools);
   const whole = createScope(postings, namespaces);
   return {
     scopeOf: (isVisible) => createScope(postings, namespaces, Uint8Array.from(tools, ({ name }) => (isVisible(name) ? 1 : 0))),
     search(text, { limit, scope = whole }) {
-      const scored = { postings, vocabulary, scope };
+      scratch.clear();
+      const scored = { postings, vocabulary, scope, scratch };
       const asked = readQuery(text);
       const asWritten = scoreWords(asked.words, asked, scored);
       // Likeness only where nothing else is left: in a longer query it would add noise for every name the tools lack.
@@ -73,16 +74,6 @@ function termsOf(tool: SearchableTool | undefined): TermCounts {
   return tool === undefined ? new Map() : termsOfTool(tool.spec);
 }
 
-/** Reads the words off tools. */
-function numberTools(tools: readonly SearchableTool[]): { readonly vocabulary: Vocabulary; readonly own: readonly NumberedTerms[] } {
-  const vocabulary = createVocabulary();
-  return { vocabulary, own: tools.map(({ spec }) => numberTerms(termsOfTool(spec), vocabulary)) };
-}
-
-function numberTerms(counts: TermCounts, vocabulary: Vocabulary): NumberedTerms {
-  return { terms: Uint32Array.from(counts.keys(), (word) => vocabulary.add(word)), counts: Uint16Array.from(counts.values(), (count) => Math.min(count, 65_535)) };
-}
-
 function withNamespaces(tools: readonly SearchableTool[], own: readonly NumberedTerms[], vocabulary: Vocabulary): readonly NumberedTerms[] {
   const known = new Map<string, NumberedTerms>();
   return own.map((terms, index) => {
@@ -95,18 +86,18 @@ function withNamespaces(tools: readonly SearchableTool[], own: readonly Numbered
 }
 
 function merged(own: NumberedTerms, more: NumberedTerms): NumberedTerms {
-  const [terms, counts] = [Array.from(own.terms), Array.from(own.counts)];
-  for (const [index, term] of more.terms.entries()) {
-    const at = own.terms.indexOf(term);
-    const count = more.counts[index] ?? 0;
-    if (at === -1) {
-      terms.push(term);
-      counts.push(count);
-    } else {
-      counts[at] = (counts[at] ?? 0) + count;
-    }
+  const [terms, counts] = [new Uint32Array(own.terms.length + more.terms.length), new Uint16Array(own.terms.length + more.terms.length)];
+  terms.set(own.terms);
+  counts.set(own.counts);
+  let size = own.terms.length;
+  for (let index = 0; index < more.terms.length; index += 1) {
+    const known = own.terms.indexOf(more.terms[index] ?? 0);
+    const at = known === -1 ? size : known;
+    terms[at] = more.terms[index] ?? 0;
+    counts[at] = Math.min((counts[at] ?? 0) + (more.counts[index] ?? 0), 65_535);
+    if (known === -1) size += 1;
   }
-  return { terms: Uint32Array.from(terms), counts: Uint16Array.from(counts, (count) => Math.min(count, 65_535)) };
+  return { terms: terms.subarray(0, size), counts: counts.subarray(0, size) };
 }
 
 /** Longest word that is compared by likeness, and how many of a query are. */

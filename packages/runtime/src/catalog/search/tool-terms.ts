@@ -1,4 +1,4 @@
-import type { ToolSpec } from "@callgate/contract";
+import type { Digest, ToolSpec } from "@callgate/contract";
 import { entriesOf, isRecord, itemsOf, own, stringsOf } from "../schema/json-schema.ts";
 import { words } from "./words.ts";
 
@@ -9,6 +9,8 @@ export interface SearchableTool {
   readonly namespace: string;
   readonly purpose: string | undefined;
   readonly spec: ToolSpec;
+  /** Of all of it that its words are read off. */
+  readonly definitionDigest: Digest;
 }
 
 /** How often each word of a text counts. */
