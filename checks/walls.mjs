@@ -36,7 +36,8 @@ const forbidden = [
   { name: "a runtime door imports past the runtime", severity: "error", from: { path: doors, pathNot: tests }, to: { path: ours, pathNot: runtimeDoors.imports.map((name) => (name === "contract" ? seen(name, "") : target(name))) } },
   { name: "cycle", severity: "error", from: {}, to: { circular: true } },
   { name: "undeclared package", severity: "error", from: { path: "^packages/[^/]+/src/", pathNot: tests }, to: { path: "node_modules", dependencyTypes: ["npm-no-pkg", "npm-unknown"] } },
-  { name: "a development dependency in shipped code", severity: "error", from: { path: "^packages/(?!testkit)[^/]+/src/", pathNot: tests }, to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["npm", "type-only"] } },
+  // A peer is a development dependency too: tests have it, and users install it.
+  { name: "a development dependency in shipped code", severity: "error", from: { path: "^packages/(?!testkit)[^/]+/src/", pathNot: tests }, to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["npm", "npm-peer", "type-only"] } },
   { name: "import of something that is not there", severity: "error", from: { path: "^packages/" }, to: { couldNotResolve: true } },
   { name: "import of a test", severity: "error", from: { pathNot: tests }, to: { path: "\\.test\\.ts$" } },
 ];

@@ -21,4 +21,9 @@ export type { Team, TeamOptions, TeamOrder, TeamResult, TeamTurn } from "./creat
 export { aiTools } from "./ai-tools.ts";
 export type { AiToolsOptions } from "./ai-tools.ts";
 export { aiSdkTools } from "./interop/ai-sdk-tools.ts";
-export type { AiSdkTool, AiSdkToolsOptions } from "./interop/ai-sdk-tools.ts";
+export type { AiSdkTool } from "./interop/ai-sdk-tools.ts";
+export { langchainTools } from "./interop/langchain-tools.ts";
+export type { InteropOptions } from "./interop/offered-tools.ts";
+export { openaiAgentsTools } from "./interop/openai-agents-tools.ts";
+export { anthropicProgrammaticTools, openaiProgrammaticTools } from "./interop/programmatic-tools.ts";
+export type { AnthropicAnswer, AnthropicProgrammaticTools, OpenaiProgrammaticTools, ProgrammaticOptions } from "./interop/programmatic-tools.ts";

@@ -1,6 +1,6 @@
 // What people import. Anything exported here is public.
 
-export { agentTool, aiSdkTools, aiTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, promptNames, promptText, scriptedModel } from "@callgate/agent";
+export { agentTool, aiSdkTools, aiTools, anthropicProgrammaticTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, langchainTools, openaiAgentsTools, openaiProgrammaticTools, promptNames, promptText, scriptedModel } from "@callgate/agent";
 export type {
   Agent,
   AgentEffects,
@@ -15,8 +15,9 @@ export type {
   AgentToolOptions,
   AgentUsage,
   AiSdkTool,
-  AiSdkToolsOptions,
   AiToolsOptions,
+  AnthropicAnswer,
+  AnthropicProgrammaticTools,
   BudgetName,
   CallReport,
   CallStatus,
@@ -24,7 +25,10 @@ export type {
   CassetteOptions,
   EscalationAnswer,
   EscalationItem,
+  InteropOptions,
   ModelPrice,
+  OpenaiProgrammaticTools,
+  ProgrammaticOptions,
   PromptName,
   ResumeOptions as AgentResumeOptions,
   ScriptedModel,

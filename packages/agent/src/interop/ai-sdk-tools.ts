@@ -1,8 +1,7 @@
-import type { Gate, JsonSchema, Principal } from "@callgate/contract";
-import { globMatches, qualifiedGlob } from "@callgate/runtime/broker";
+import type { Gate, JsonSchema } from "@callgate/contract";
 import { callText } from "@callgate/runtime/surface";
-import { CallgateError } from "@callgate/contract";
-import { functionNames } from "../tools/function-name.ts";
+import { offeredTools } from "./offered-tools.ts";
+import type { InteropOptions } from "./offered-tools.ts";
 
 /** A tool as the AI SDK's `generateText`, `streamText` and agents take it. */
 export interface AiSdkTool {
@@ -23,17 +22,6 @@ interface AiSdkSchema {
   readonly validate: undefined;
 }
 
-export interface AiSdkToolsOptions {
-  /** Default: the gate's. */
-  readonly principal?: Principal;
-  /** Patterns over qualified names. Default: all that the principal may call. */
-  readonly tools?: readonly string[];
-  /** Into whose context the answers go. */
-  readonly conversation?: string;
-  /** What the model may see of one result. Default: the gate's. */
-  readonly budgetTokens?: number;
-}
-
 /**
  * The tools of a gate for the AI SDK's own loop, by function name (`crm__get_customer`). Each call goes through the gate: decided,
  * asked about, journalled and bounded like any. What an agent of Callgate adds (budgets, repairs, suspension) is the loop's, and is
@@ -41,19 +29,10 @@ export interface AiSdkToolsOptions {
  *
  * Errors: `CallgateError` USAGE for a pattern that is none.
  */
-export function aiSdkTools(gate: Gate, { principal = gate.principal, tools, conversation, budgetTokens }: AiSdkToolsOptions = {}): Readonly<Record<string, AiSdkTool>> {
-  const globs = tools?.map((pattern) => {
-    const glob = qualifiedGlob(pattern);
-    if (typeof glob === "string") throw new CallgateError("USAGE", `aiSdkTools: the pattern "${pattern}" ${glob}`);
-    return glob;
-  });
-  const views = gate.tools({ principal }).filter(({ name }) => globs === undefined || globs.some((glob) => globMatches(glob, name)));
-  const names = functionNames(views.map(({ name }) => name));
-  return Object.fromEntries(views.map(({ name, spec }): [string, AiSdkTool] => [names.get(name) ?? name, {
-    description: spec.description,
-    inputSchema: { [schemaMark]: true, _type: undefined, jsonSchema: typeof spec.input === "boolean" ? { type: "object" } : { type: "object", ...spec.input }, validate: undefined },
-    async execute(input, { abortSignal } = {}) {
-      return callText(await gate.call(name, input, { principal, ...(abortSignal === undefined ? {} : { signal: abortSignal }), ...(conversation === undefined ? {} : { conversation }), ...(budgetTokens === undefined ? {} : { budgetTokens }) }));
-    },
+export function aiSdkTools(gate: Gate, options: InteropOptions = {}): Readonly<Record<string, AiSdkTool>> {
+  return Object.fromEntries(offeredTools(gate, options, "aiSdkTools").map(({ name, view, input: schema, call }): [string, AiSdkTool] => [name, {
+    description: view.spec.description,
+    inputSchema: { [schemaMark]: true, _type: undefined, jsonSchema: schema, validate: undefined },
+    execute: async (input, { abortSignal } = {}) => callText(await call(input, abortSignal)),
   }]));
 }
