@@ -9,6 +9,7 @@ import { createRedactor, openMasterKey } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import type { SpecParser } from "@callgate/runtime/catalog";
 import { createGuestChecker } from "@callgate/sandbox-process";
+import type { AskServerQuestion } from "@callgate/source-mcp";
 import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
@@ -49,6 +50,8 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
   readonly passThrough?: string;
   /** Who is asked. Default: as `approvals` says; nobody, so that what asks is denied, where that says nothing. */
   readonly approver?: Approver;
+  /** Asks the person what an MCP server with `elicitation` wants to know. It answers no approval. Default: nobody does, and such questions are refused. */
+  readonly askServerQuestion?: AskServerQuestion;
   /**
    * Signs what this process says of calls itself (`runs.complete`, `runs.resolve`) where answers need a key: `openApprover`
    * opens that of this user. Default: nobody does.
@@ -164,12 +167,12 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
 }
 
 /** Only where there is a server. */
-async function serversOf({ mcpServers = {}, eagerSources = false, journal = {}, passThrough }: CallgateOptions, { folder, stateFolder, clock }: { readonly folder: string; readonly stateFolder: string; readonly clock: Clock }): Promise<McpSources> {
+async function serversOf({ mcpServers = {}, eagerSources = false, journal = {}, passThrough, askServerQuestion }: CallgateOptions, { folder, stateFolder, clock }: { readonly folder: string; readonly stateFolder: string; readonly clock: Clock }): Promise<McpSources> {
   if (Object.keys(mcpServers).length === 0) return { sources: [], secrets: [] };
   const [{ mcpSources }, { createPinFiles }, { createSignInFile }] = await Promise.all([import("./mcp-sources.ts"), import("./pins/pin-files.ts"), import("./auth/sign-in-files.ts")]);
   const key = async () => (await openMasterKey(keyFileAt(journal, { folder, stateFolder }))).key;
   const pins = createPinFiles(stateFolder, folder);
-  return mcpSources(mcpServers, { folder, env: process.env, clock, isEager: eagerSources, passThrough, pinsOf: (namespace) => pins.of(namespace), signInsOf: (url) => createSignInFile(url, { stateFolder, key }) });
+  return mcpSources(mcpServers, { folder, env: process.env, clock, isEager: eagerSources, passThrough, askServerQuestion, pinsOf: (namespace) => pins.of(namespace), signInsOf: (url) => createSignInFile(url, { stateFolder, key }) });
 }
 
 /** Each kind is loaded only where there is a service of it. */

@@ -3,7 +3,7 @@ import type { Clock, PinStore, Source } from "@callgate/contract";
 import type { GateSource } from "@callgate/runtime";
 import { digestOf } from "@callgate/runtime/journal-parts";
 import { pinSource, shapeSource } from "@callgate/runtime/source";
-import type { McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
+import type { AskServerQuestion, McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/mcp-server-schema.ts";
 import { resolveReferences, resolveWords } from "./config/secret-references.ts";
 import { sourceOptionsOf } from "./config/source-options-schema.ts";
@@ -27,6 +27,8 @@ export interface McpHost {
   readonly signInsOf: (url: string) => OAuthStore;
   /** Servers are started at once, not at the first call. */
   readonly isEager: boolean;
+  /** Asks the person what a server wants to know, where its settings let it ask. Absent: nobody is asked. */
+  readonly askServerQuestion?: AskServerQuestion | undefined;
   /** Calls of this one give whole answers, which a client gets unchanged. */
   readonly passThrough?: string | undefined;
 }
@@ -59,6 +61,7 @@ function sourceOf(key: string, server: McpServerConfig, host: Gathering): Source
   const common = {
     namespace,
     ...(isWhole ? { answers: "whole" as const } : {}),
+    ...(server.elicitation === true && host.askServerQuestion !== undefined ? { ask: host.askServerQuestion } : {}),
     ...(server.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: server.connectTimeoutMs }),
     ...(server.timeoutMs === undefined ? {} : { callTimeoutMs: server.timeoutMs }),
     ...(server.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: server.idleTimeoutMs }),

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Approver, Gate } from "@callgate/contract";
+import type { AskServerQuestion } from "@callgate/source-mcp";
 import { approvalsConfig } from "./approver/approval-rules.ts";
 import { loadConfig } from "./config/load-config.ts";
 import type { SandboxConfig } from "./config/config-schema.ts";
@@ -22,6 +23,7 @@ export interface OpenGateOptions {
   /** Of the configuration's profiles. Default: the configuration's own choice. */
   readonly profile?: string | undefined;
   readonly approver?: Approver;
+  readonly askServerQuestion?: AskServerQuestion;
   readonly warm: boolean;
   /** Over the default of `createCallgate`. */
   readonly eagerSources?: boolean;
@@ -60,6 +62,7 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     sources: [...sources, ...(loaded.config.agent === undefined ? [] : (await import("./agent/model-source.ts")).modelSource(loaded.config, { folder: loaded.folder, env: process.env, sources }))],
     warm: options.warm,
     ...(options.eagerSources === undefined ? {} : { eagerSources: options.eagerSources }),
+    ...(options.askServerQuestion === undefined ? {} : { askServerQuestion: options.askServerQuestion }),
     ...(options.passThrough === undefined ? {} : { passThrough: options.passThrough }),
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
     ...(options.launcher === undefined ? {} : { sandbox: { ...config.sandbox, launcher: options.launcher, ...javaScriptPlace(options.launcher) } }),

@@ -118,6 +118,8 @@ export interface ToolContext {
    * for what the tool declares. Numbers that are not from 0 on are left out.
    */
   reportCost(cost: Partial<CallCost>): void;
+  /** Waits for a person: what that takes is none of the call's deadline. Absent in hooks, and where nobody keeps that time. */
+  waitForPerson?<Waited>(wait: () => Promise<Waited>): Promise<Waited>;
   /** Adds a file or picture to the call's result. Resolves once it is stored. */
   attach(artifact: ArtifactInput): Promise<Artifact>;
 }

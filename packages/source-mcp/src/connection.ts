@@ -1,11 +1,12 @@
 import { Client, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import type { Transport } from "@modelcontextprotocol/client";
+import type { ElicitResult, Transport } from "@modelcontextprotocol/client";
 import { readHttpFailure } from "./http-failure.ts";
 import type { HttpFailure } from "./http-failure.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import type { HttpTransport, HttpTransportOptions } from "./http-transport.ts";
 import { bodySchema } from "./result-body.ts";
 import type { ResultBody } from "./result-body.ts";
+import type { ServerAnswer } from "./server-question.ts";
 import type { ServerTrace } from "./server-trace.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 import type { StdioTransport, StdioTransportOptions } from "./stdio-transport.ts";
@@ -56,6 +57,8 @@ export interface ConnectOptions {
   /** Lists may have changed; calls that come in a burst are already one. */
   readonly onListChanged: () => void;
   readonly clientInfo: { readonly name: string; readonly version: string };
+  /** Answers a question of the server, as its parameters came. Absent: the server is told that nobody does, and refused. */
+  readonly onQuestion?: (params: unknown, signal: AbortSignal) => Promise<ServerAnswer>;
   /** Gives up connecting. */
   readonly signal: AbortSignal;
 }
@@ -147,14 +150,27 @@ async function connectOnce(options: ConnectOptions, transport: AnyTransport, leg
 function createClient(options: ConnectOptions): Client {
   const changed = { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged: () => options.onListChanged() };
   const client = new Client(options.clientInfo, {
-    // No sampling, elicitation or roots: a server that asks anyway is refused (security mcp-006).
-    capabilities: {},
-    inputRequired: { autoFulfill: false },
+    // No sampling or roots, and no elicitation but where it was asked for: a server that asks anyway is refused (security mcp-006).
+    capabilities: options.onQuestion === undefined ? {} : { elicitation: { form: {}, url: {} } },
+    inputRequired: { autoFulfill: options.onQuestion !== undefined },
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(5_000, Math.ceil(options.connectTimeoutMs / 3)) } },
     listChanged: { tools: changed, resources: changed, prompts: changed },
   });
+  const { onQuestion } = options;
+  if (onQuestion !== undefined) client.setRequestHandler("elicitation/create", async ({ params }, context) => elicited(await onQuestion(params, context.mcpReq.signal)));
   client.fallbackRequestHandler = (request) => Promise.reject(new Error(`Callgate does not answer ${request.method}: ask for what the tool needs in its arguments`));
   return client;
+}
+
+function elicited(answer: ServerAnswer): ElicitResult {
+  switch (answer.kind) {
+    case "given":
+      return { action: "accept", content: answer.values as NonNullable<ElicitResult["content"]> };
+    case "declined":
+      return { action: "decline" };
+    case "cancelled":
+      return { action: "cancel" };
+  }
 }
 
 function createConnection(client: Client, transport: AnyTransport, closed: Promise<void>): Connection {

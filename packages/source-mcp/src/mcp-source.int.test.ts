@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { agentGate } from "../../agent/src/fixtures/agent-gate.ts";
 import { createMcpSource } from "./mcp-source.ts";
 import type { McpSourceOptions } from "./mcp-source.ts";
+import type { ServerAnswer, ServerQuestion } from "./server-question.ts";
 
 const script = fileURLToPath(new URL("./fixtures/scripted-server.mjs", import.meta.url));
 const open: Source[] = [];
@@ -178,6 +179,38 @@ describe("createMcpSource: call", () => {
     const { answers } = (await call(scripted("ok"), "ask")) as { answers: string[] };
     expect(answers).toHaveLength(2);
     for (const answer of answers) expect(answer).toContain("Callgate does not answer");
+  });
+
+  const form = { mode: "form", message: "Which branch?", requestedSchema: { type: "object", properties: { branch: { type: "string" } }, required: ["branch"] } };
+
+  test.each(["ok", "modern"])("a question is passed on where somebody asks, with whose it is, and its answer goes back (%s)", async (mode) => {
+    const asked: ServerQuestion[] = [];
+    const answers: ServerAnswer[] = [{ kind: "given", values: { branch: "main" } }, { kind: "declined" }, { kind: "cancelled" }];
+    const source = scripted(mode, { ask: (question) => { asked.push(question); return Promise.resolve(answers.shift() ?? { kind: "cancelled" }); } });
+    expect(await call(source, "ask", { question: form })).toMatchObject({ answered: { action: "accept", content: { branch: "main" }, ...(mode === "modern" ? { state: "state-1" } : {}) } });
+    expect(asked).toEqual([{ namespace: "scripted", tool: "ask", kind: "form", message: "Which branch?", schema: form.requestedSchema }]);
+    expect(await call(source, "ask", { question: form })).toMatchObject({ answered: { action: "decline" } });
+    const page = { mode: "url", message: "Sign in", url: "https://sign.example/in", elicitationId: "e1" };
+    expect(await call(source, "ask", { question: page })).toMatchObject({ answered: { action: "cancel" } });
+    expect(asked.at(-1)).toEqual({ namespace: "scripted", tool: "ask", kind: "url", message: "Sign in", url: "https://sign.example/in" });
+  });
+
+  test("mcp-006: with somebody to ask, sampling is refused all the same, and so is a page that is no page", async () => {
+    const asked: ServerQuestion[] = [];
+    const source = scripted("ok", { ask: (question) => { asked.push(question); return Promise.resolve({ kind: "declined" }); } });
+    const { answers } = (await call(source, "ask")) as { answers: string[] };
+    expect(answers.toSorted()).toEqual([expect.stringContaining("Callgate does not answer sampling"), "answered"]);
+    expect(await call(source, "ask", { question: { mode: "url", message: "x", url: "javascript:alert(1)", elicitationId: "e1" } })).toMatchObject({ answered: expect.any(String) as string });
+    expect(asked).toHaveLength(1);
+  });
+
+  test("a call that is given up takes its question away, and without anybody to ask the newer revision's is INPUT_REQUIRED", async () => {
+    const gaveUp = new AbortController();
+    const taken = Promise.withResolvers<void>();
+    const source = scripted("ok", { ask: (_question, ended) => new Promise((_resolve, reject) => { ended.addEventListener("abort", () => { taken.resolve(); reject(new Error("given up")); }); gaveUp.abort(new Error("enough")); }) });
+    await expect(source.call("ask", { question: form }, watched(gaveUp.signal).context)).rejects.toBeDefined();
+    await taken.promise;
+    expect((await toolError(call(scripted("modern"), "ask", { question: form }))).code).toBe("INPUT_REQUIRED");
   });
 
   test("mcp-009: the process sees its configured variables and none of the host's secrets", async () => {

@@ -10,6 +10,8 @@ import type { HeaderParam } from "./header-params.ts";
 import { collectPages } from "./paging.ts";
 import { createPassThrough } from "./pass-through.ts";
 import type { ServerLabel } from "./server-failure.ts";
+import { readQuestion } from "./server-question.ts";
+import type { AskServerQuestion, ServerAnswer } from "./server-question.ts";
 import { parseListing } from "./tool-listing.ts";
 
 /** An MCP server, started as a process or reached over HTTP. */
@@ -33,6 +35,11 @@ interface McpCommonOptions {
    * the output that a tool declares, which is of a part of it. Default `values`.
    */
   readonly answers?: "values" | "whole";
+  /**
+   * Passes questions of the server (elicitation, `input_required`) on to a person. Only while a call of it is under way: one
+   * that asks out of nothing is refused. Absent: every question is, and a call that needs one fails as INPUT_REQUIRED.
+   */
+  readonly ask?: AskServerQuestion;
   /** Name and version told to the server. */
   readonly clientInfo?: { readonly name: string; readonly version: string };
   /** Monotonic milliseconds, for the wait between restarts. Default `performance.now`. */
@@ -74,11 +81,12 @@ export interface McpEndpoint {
  * Nothing is started or reached before the first use; a server that dies is started or reached again at the next use,
  * with growing waits while it keeps failing. Both protocol eras are spoken.
  *
- * What `call` gives is said at `readCallValue`. Elicitation and sampling requests of the server are refused.
+ * What `call` gives is said at `readCallValue`. Sampling requests of the server are refused, and questions without `ask`.
  */
 export function createMcpSource(options: McpSourceOptions): Source {
   const { namespace, callTimeoutMs = 60_000, listTimeoutMs = 30_000, idleTimeoutMs, answers = "values", now = () => performance.now() } = options;
   const known = new Map<string, { readonly isRead: boolean; readonly headers: readonly HeaderParam[] }>();
+  const underWay = new Set<AskingCall>();
   let listener: () => void = () => undefined;
   const connector = createConnector({
     label: labelOf(options),
@@ -88,12 +96,15 @@ export function createMcpSource(options: McpSourceOptions): Source {
       server: serverOf(options),
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
       clientInfo: options.clientInfo ?? { name: "callgate", version: "0.1.0" },
+      ...(options.ask === undefined ? {} : { onQuestion: questionsOf(namespace, options.ask, underWay) }),
     },
   });
 
-  const call = (name: string, toolArgs: unknown, context: ToolContext): Promise<unknown> => {
+  const call = async (name: string, toolArgs: unknown, context: ToolContext): Promise<unknown> => {
     const { isRead = false, headers = [] } = known.get(name) ?? {};
-    return callTool({ connector, name, args: toolArgs, context, isRead, answers, ...(headers.length === 0 ? {} : { headers: headersOf(headers, toolArgs) }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) });
+    const asking: AskingCall = { tool: name, context };
+    underWay.add(asking);
+    return await callTool({ connector, name, args: toolArgs, context, isRead, answers, ...(headers.length === 0 ? {} : { headers: headersOf(headers, toolArgs) }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) }).finally(() => underWay.delete(asking));
   };
 
   const list = async (signal: AbortSignal): Promise<SourceListing> => {
@@ -129,6 +140,29 @@ export function createMcpSource(options: McpSourceOptions): Source {
     },
     close: () => connector.close(),
     passThrough: createPassThrough({ connector, listTimeoutMs }),
+  };
+}
+
+/** A call that a question may belong to. */
+interface AskingCall {
+  readonly tool: string;
+  readonly context: ToolContext;
+}
+
+/** Neither era says which call of a connection a question is about; where there is one, it is that. */
+function questionsOf(namespace: string, ask: AskServerQuestion, underWay: ReadonlySet<AskingCall>): NonNullable<ConnectOptions["onQuestion"]> {
+  return async (params, signal) => {
+    const question = readQuestion(params);
+    const calls = [...underWay];
+    const [first] = calls;
+    if (question === undefined) throw new Error("Callgate passes on forms and pages at http: or https: addresses only");
+    if (first === undefined) throw new Error("Callgate answers no question while no call is under way");
+    const only = calls.length === 1 ? first : undefined;
+    // The person is asked for as long as anybody waits for the answer.
+    const ended = only === undefined ? signal : AbortSignal.any([signal, only.context.signal]);
+    const asked = () => ask({ namespace, tool: only?.tool, ...question }, ended);
+    // None of the calls that may have asked is given up while the person thinks.
+    return await calls.reduce<() => Promise<ServerAnswer>>((wait, { context }) => () => context.waitForPerson?.(wait) ?? wait(), asked)();
   };
 }
 

@@ -7,8 +7,10 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import { createTrustStore } from "../folder/trust-store.ts";
 import type { TrustStore } from "../folder/trust-store.ts";
 import { userFolders } from "../state-folder.ts";
+import type { AskServerQuestion } from "@callgate/source-mcp";
 import { askYesNo } from "./ask-yes-no.ts";
 import type { LiveView } from "./live-view.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { processTerminal } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { createTtyApprover } from "./tty-approver.ts";
@@ -104,8 +106,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       const configFile = options.config === undefined ? findConfigFile(process.cwd()) : resolve(options.config);
       let view: LiveView | undefined;
       const opened: { gate?: Gate } = {};
-      const asked = how.approver ?? (how.interactive !== false ? ttyApprover(terminal, { view: () => view, credential, show: async (approvalId) => await opened.gate?.approvals.show(approvalId) }) : undefined);
-      const approver = asked !== undefined && how.keepsQuestions === true ? leavingApprover(asked, signal) : asked;
+      const { approver, askServerQuestion } = peopleOf(how, { terminal, signal, view: () => view, credential, show: async (approvalId) => await opened.gate?.approvals.show(approvalId) });
       const gate = await openGate({
         configFile,
         folder: process.cwd(),
@@ -117,6 +118,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
         ...(how.eagerSources === undefined ? {} : { eagerSources: how.eagerSources }),
         ...(how.passThrough === undefined ? {} : { passThrough: how.passThrough }),
         onFault: how.onFault ?? ((fault) => terminal.err(`${terminal.colors.yellow("note")} ${firstLine(fault instanceof Error ? fault.message : String(fault))}\n`)),
+        ...(askServerQuestion === undefined ? {} : { askServerQuestion }),
         ...(how.launcher === undefined ? {} : { launcher: how.launcher }),
         ...(approver === undefined ? {} : { approver }),
       });
@@ -133,6 +135,20 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       }
     },
   };
+}
+
+type AtTerminal = Parameters<typeof ttyApprover>[1] & { readonly terminal: Terminal; readonly signal: AbortSignal };
+
+/** Who answers what is asked while a command has its gate. */
+function peopleOf(how: GateUse, { terminal, signal, ...at }: AtTerminal): { readonly approver?: Approver; readonly askServerQuestion?: AskServerQuestion } {
+  const inTurn = oneAtATime();
+  const found = how.approver ?? (how.interactive === false ? undefined : ttyApprover(terminal, at));
+  const asked: Approver | undefined = found === undefined ? undefined : { ask: (question, asking) => inTurn(() => found.ask(question, asking)) };
+  const approver = asked !== undefined && how.keepsQuestions === true ? leavingApprover(asked, signal) : asked;
+  const pauses = { pause: () => at.view()?.pause(), resume: () => at.view()?.resume() };
+  const askServerQuestion: AskServerQuestion = (question, asking) => inTurn(async () => (await import("./server-asker.ts")).createServerAsker({ terminal, input: process.stdin, output: process.stderr, ...pauses })(question, asking));
+  const isAtTerminal = how.interactive !== false && process.stdin.isTTY && process.stderr.isTTY;
+  return { ...(approver === undefined ? {} : { approver }), ...(isAtTerminal ? { askServerQuestion } : {}) };
 }
 
 /** Throws the reason of `signal`: who presses Ctrl-C does not wait for a slow source. */

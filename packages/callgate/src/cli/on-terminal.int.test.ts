@@ -20,8 +20,8 @@ const hasTerminals = spawnSync("python3", ["-c", "import pty, os; os.close(pty.o
 /** What is typed once a text has been shown; `{1}` is its first group. */
 type Step = readonly [shown: string, typed: string];
 
-function project() {
-  const { folder, env } = createCliProject({ "tools/notes.ts": tools }, { TERM: "xterm" });
+function project(files: Readonly<Record<string, string>> = { "tools/notes.ts": tools }) {
+  const { folder, env } = createCliProject(files, { TERM: "xterm" });
   const onTerminal = (words: readonly string[], steps: readonly Step[] = [], columns = 100) => {
     const job = { command: [process.execPath, callgateBin, ...words], cwd: folder, env, columns, steps, timeoutS: 110 };
     return JSON.parse(spawnSync("python3", [script], { input: JSON.stringify(job), encoding: "utf8" }).stdout) as { readonly shown: string; readonly status: number; readonly left: readonly string[] };
@@ -95,5 +95,16 @@ describe.skipIf(!hasTerminals)("callgate on a pseudo-terminal (skipped where pyt
     const left = onTerminal(["--trust", "tools", "try", "notes.keep"], [["text", interrupt]]);
     expect(left).toMatchObject({ status: 1, left: [] });
     expect(left.shown).toContain("nothing was called");
+  });
+
+  test("an MCP server's question is asked as its own, and its answer goes to it; without the setting it is refused", () => {
+    const server = fileURLToPath(new URL("../../../source-mcp/src/fixtures/scripted-server.mjs", import.meta.url));
+    const config = (elicitation: boolean) => JSON.stringify({ mcpServers: { asking: { command: process.execPath, args: [server, "ok"], effects: { ask: "read" }, elicitation } } });
+    const question = { mode: "form", message: "Which branch?", requestedSchema: { type: "object", properties: { branch: { type: "string" } }, required: ["branch"] } };
+    const words = ["--trust", "call", "asking.ask", JSON.stringify({ question })];
+    const asked = project({ "callgate.jsonc": config(true) }).onTerminal(words, [["Which branch", ""], ["Answer asking\\?", "\u001b[B\r"], ["branch", "main\r"]]);
+    expect(asked).toMatchObject({ status: 0, left: [], shown: expect.stringContaining('The MCP server "asking" asks you') as string });
+    expect(asked.shown).toMatch(/"branch": ?"main"|branch: "?main/);
+    expect(project({ "callgate.jsonc": config(false) }).onTerminal(words).shown).toContain("Callgate does not answer elicitation");
   });
 });

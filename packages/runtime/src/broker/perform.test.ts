@@ -22,6 +22,19 @@ function flaky(failures: number, given: TestTool = {}, error: () => unknown = ()
 }
 
 describe("perform", () => {
+  test("P9: the time a tool waits for a person is none of its deadline, and what is left of that goes on", async () => {
+    const wait = Promise.withResolvers<string>();
+    const gate = testGate({ tools: [testTool("crm.pay", { timeoutMs: 1_000, run: async (_args, context) => { const said = await context.waitForPerson?.(() => wait.promise); await new Promise<never>((_resolve, reject) => context.signal.addEventListener("abort", () => reject(new Error(`given up after ${said}`)))); } })] });
+    const performing = gate.call("crm.pay");
+    await gate.clock.advance(60_000);
+    expect(gate.clock.pendingTimers).toBe(0);
+    wait.resolve("yes");
+    await gate.clock.advance(900);
+    expect(gate.entries().at(-1)).not.toMatchObject({ kind: "call-ended" });
+    await gate.clock.advance(200);
+    expect((await performing).outcome).toMatchObject({ kind: "timed_out" });
+  });
+
   test.each<Effect>(["read", "write", "destructive"])("agent 68: repeats a %s that declares retry, under the same key, until it succeeds", async (effect) => {
     const { tool, seen } = flaky(2, { effect });
     const gate = testGate({ tools: [tool] });

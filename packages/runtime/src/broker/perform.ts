@@ -1,7 +1,7 @@
 import { SourceReturn, ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput, EffectStatus, ToolContext } from "@callgate/contract";
 import { race } from "../lib/race.ts";
-import type { Raced } from "../lib/race.ts";
+import type { Deadline, Raced } from "../lib/race.ts";
 import type { Attempted, Verdict } from "../limits/circuit-breakers.ts";
 import type { Inner } from "../lib/stop.ts";
 import { asksTooMuch, backoffMs } from "./backoff.ts";
@@ -96,7 +96,7 @@ function runAttempt(call: ReadyCall, { attempt, storing, late, slot }: Attempt):
     storing.push(stored);
     return stored;
   };
-  const work = (inner: Inner): Promise<unknown> => slot.hold(reach(call, createToolContext(call, { inner, store })));
+  const work = (inner: Inner, deadline: Deadline): Promise<unknown> => slot.hold(reach(call, createToolContext(call, { inner, store, deadline })));
   return race(work, {
     clock: seams.clock,
     timeoutMs: tool.tool.timeoutMs,

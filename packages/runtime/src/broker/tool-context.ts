@@ -1,5 +1,6 @@
 import { ToolError } from "@callgate/contract";
 import type { Artifact, ArtifactInput, CallCost, JsonObject, Principal, ToolContext, ToolLogger } from "@callgate/contract";
+import type { Deadline } from "../lib/race.ts";
 import type { Inner } from "../lib/stop.ts";
 import type { ReadyCall } from "./call.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
@@ -9,10 +10,12 @@ export interface ContextInit {
   readonly inner: Inner;
   /** Keeps a file of this attempt; undefined where a hook may not make any. */
   readonly store: ((artifact: ArtifactInput) => Promise<Artifact>) | undefined;
+  /** Of this attempt. Undefined for a hook, in which nobody is waited for. */
+  readonly deadline?: Deadline;
 }
 
 /** What a tool's code is given beside its arguments. Once the call is over it can log, and nothing else. */
-export function createToolContext(call: ReadyCall, { inner, store }: ContextInit): ToolContext {
+export function createToolContext(call: ReadyCall, { inner, store, deadline }: ContextInit): ToolContext {
   const { seams, request, safe } = call;
   let principal: Principal | undefined;
   let log: ToolLogger | undefined;
@@ -54,6 +57,7 @@ export function createToolContext(call: ReadyCall, { inner, store }: ContextInit
     reportCost(cost) {
       if (!call.state.over && !inner.aborted) addCost(call, cost);
     },
+    ...(deadline === undefined ? {} : { waitForPerson: (wait) => waitForPerson(call, deadline, wait) }),
     attach(artifact) {
       const stored = attachOrRefuse(call, { inner, store }, artifact);
       // A handler that does not wait for its file must not end the process when the file is lost.
@@ -61,6 +65,15 @@ export function createToolContext(call: ReadyCall, { inner, store }: ContextInit
       return stored;
     },
   });
+}
+
+async function waitForPerson<Waited>({ seams, state }: ReadyCall, deadline: Deadline, wait: () => Promise<Waited>): Promise<Waited> {
+  const started = seams.clock.monotonic();
+  try {
+    return await deadline.pausedDuring(wait);
+  } finally {
+    state.personMs += seams.clock.monotonic() - started;
+  }
 }
 
 async function attachOrRefuse(call: ReadyCall, { inner, store }: ContextInit, artifact: ArtifactInput): Promise<Artifact> {

@@ -21,11 +21,17 @@ export interface RaceOptions<Value> {
   readonly late?: (end: Extract<Raced<Value>, { kind: "value" | "threw" }>) => void;
 }
 
+/** The time of a race, for the work that is under it. */
+export interface Deadline {
+  /** Waits for a person: what that takes is not counted (DESIGN P9). */
+  pausedDuring<Waited>(wait: () => Promise<Waited>): Promise<Waited>;
+}
+
 /**
  * Runs `work` until it ends, its time is over, or it is told to stop, whichever is first. `work` gets a signal that aborts
  * in the two latter cases. Never rejects; leaves no timer and no listener behind.
  */
-export function race<Value>(work: (inner: Inner) => Promise<Value> | Value, options: RaceOptions<Value>): Promise<Raced<Value>> {
+export function race<Value>(work: (inner: Inner, deadline: Deadline) => Promise<Value> | Value, options: RaceOptions<Value>): Promise<Raced<Value>> {
   const { clock, timeoutMs, signal, stop = signal === undefined ? undefined : stopOf(signal) } = options;
   if (stop?.aborted === true) return Promise.resolve({ kind: "cancelled" });
   return new Promise((resolve) => {
@@ -35,7 +41,23 @@ export function race<Value>(work: (inner: Inner) => Promise<Value> | Value, opti
       settle({ kind: "timed_out" });
       inner.abort(new DOMException(`No answer within ${timeoutMs} ms`, "TimeoutError"));
     };
-    const timer = timeoutMs === undefined ? undefined : clock.schedule(timeoutMs, expired);
+    let timer = timeoutMs === undefined ? undefined : clock.schedule(timeoutMs, expired);
+    let [leftMs, since, waits] = [timeoutMs ?? 0, clock.monotonic(), 0];
+    const deadline: Deadline = {
+      async pausedDuring(wait) {
+        if (waits++ === 0) {
+          timer?.cancel();
+          leftMs -= clock.monotonic() - since;
+        }
+        try {
+          return await wait();
+        } finally {
+          waits -= 1;
+          since = clock.monotonic();
+          if (waits === 0 && open && timeoutMs !== undefined) timer = clock.schedule(Math.max(0, leftMs), expired);
+        }
+      },
+    };
     const leave = stop?.listen(() => {
       settle({ kind: "cancelled" });
       inner.abort(stop.reason);
@@ -56,7 +78,7 @@ export function race<Value>(work: (inner: Inner) => Promise<Value> | Value, opti
     const threw = (error: unknown): void => settle({ kind: "threw", error });
     try {
       // The work starts in this very tick.
-      const working = work(inner);
+      const working = work(inner, deadline);
       if (working instanceof Promise) working.then(ended, threw);
       else Promise.resolve(working).then(ended, threw);
     } catch (error) {
