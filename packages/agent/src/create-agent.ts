@@ -14,7 +14,7 @@ import { runLoop } from "./loop.ts";
 import { createRunMeter } from "./run-meter.ts";
 import type { RunMeter } from "./run-meter.ts";
 import { resumeOpen } from "./resume-open.ts";
-import { loadSession, newSession } from "./session/session.ts";
+import { loadSession, newSession, nothingSpent } from "./session/session.ts";
 import type { Session } from "./session/session.ts";
 
 /** How long sources that are still connecting are waited for. */
@@ -52,6 +52,7 @@ export async function runTask(setup: AgentSetup, task: string, { state, ...how }
   const session = state === undefined ? newSession(setup.name) : loadSession(state);
   if (session.open.length > 0) throw new CallgateError("USAGE", `Agent "${setup.name}": this conversation waits for a person; go on with resume`);
   session.task = task;
+  session.spent = nothingSpent;
   session.messages.push({ role: "user", content: [{ type: "text", text: task }] });
   return await conduct(setup, session, { ...how, begin: () => Promise.resolve(undefined) });
 }
@@ -68,7 +69,7 @@ async function conduct(first: AgentSetup, session: Session, { signal, onEvent = 
   const over = linkedAbort(...(signal === undefined ? [] : [signal]));
   const late = Number.isFinite(limits.wallMs) ? clock.schedule(limits.wallMs, () => over.abort(new DOMException("The wall time is over", "TimeoutError"))) : undefined;
   const record = gate.recordAgent({ principal, conversation, ...(taskId === undefined ? {} : { taskId }) });
-  const meter = createRunMeter(limits, parent);
+  const meter = createRunMeter(limits, { parent, earlier: session.spent });
   const run: AgentRun = { setup, limits, session, conversation, meter, record, clock, turn: 0, signal: over.signal, isCancelled: () => signal?.aborted === true, emit: (news) => tell(news), notices: new Set(), refusals: new Map(), repairs: [], lastCode: undefined };
   const tell = emitter(run, (event: AgentEvent) => onEvent(event));
   try {

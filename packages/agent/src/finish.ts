@@ -33,7 +33,7 @@ export async function finish(run: AgentRun, ending: Ending): Promise<AgentResult
     usage: meter.usage,
     calls: [...meter.calls],
     effects: { done: [...meter.effects.done], unknown: [...meter.effects.unknown] },
-    state: saveSession(session),
+    state: saveSession(session, meter.spent),
     runId: record.runId,
     notices: [...run.notices],
   };

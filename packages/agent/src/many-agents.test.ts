@@ -47,6 +47,28 @@ describe("an agent as a tool", () => {
     expect(events.filter((event) => event.kind === "call-progressed")).toMatchObject([{ message: "researcher: turn 1" }, { message: "researcher: turn 2" }]);
   });
 
+  test("what was used up before a person was waited for still counts after, also by a sub-agent of the program that goes on", async () => {
+    const made: { helper?: Agent } = {};
+    const helperTool = agentTool(() => {
+      if (made.helper === undefined) throw new Error("not there yet");
+      return made.helper;
+    }, { name: "help", description: "Helps.", effect: "read" });
+    const world = await agentGate({ ...tools, agents: [helperTool] }, { verdict: (tool) => (tool === "mail.send" ? "ask" : "allow") });
+    open.push(world);
+    made.helper = createAgent({ name: "helper", model: scriptedModel([{ calls: [{ tool: "data.look" }] }, "It is 7."]), gate: world.gate, mode: "tools", tools: ["data.*"] });
+    const code = 'import { agents, mail } from "tools";\nawait mail.send({});\nreturn await agents.help({ task: "look" });';
+    const boss = (script: readonly ScriptedTurn[]) => createAgent({ name: "boss", model: scriptedModel(script), gate: world.gate, mode: "code", approvals: "suspend", closing: "summary", limits: { turns: 3 } });
+    const first = await boss([{ calls: [{ tool: "execute_code", input: { code } }] }]).run("go");
+    expect(first.stop.kind).toBe("suspended");
+    for (const { question } of await world.gate.approvals.list()) await world.gate.approvals.answer(question.approvalId, { approved: true, by: "person" });
+    // One turn before, two of the helper: none is left for the boss.
+    const result = await boss(["Never asked."]).resume(JSON.parse(JSON.stringify(first.state)) as typeof first.state);
+    expect(result.stop).toEqual({ kind: "budget", budget: "turns", limit: 3 });
+    expect(result.usage.turns).toBe(2);
+    // A new task has its budget anew.
+    expect((await boss(["All new."]).run("again", { state: result.state })).answer).toBe("All new.");
+  });
+
   test("is called from a program, several at once", async () => {
     const { gate } = await withResearcher(["An answer."]);
     const code = 'import { agents } from "tools";\nconst all = await Promise.all(["a", "b", "c"].map((task) => agents.research({ task })));\nreturn all.length;';

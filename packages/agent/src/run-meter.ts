@@ -1,9 +1,13 @@
 import type { AgentEffects, AgentUsage, BudgetName, CallReport, TurnUsage } from "./agent-result.ts";
 import type { AgentLimits, ModelPrice } from "./agent-options.ts";
+import { nothingSpent } from "./session/session.ts";
+import type { SpentBudget } from "./session/session-state.ts";
 
 /** Counts what a run uses up. What a sub-agent uses up counts for its parent as well. */
 export interface RunMeter {
   readonly usage: AgentUsage;
+  /** By the task, the runs before this one included. */
+  readonly spent: SpentBudget;
   readonly calls: readonly CallReport[];
   readonly effects: AgentEffects;
   addTurn(usage: TurnUsage, price: ModelPrice | undefined): void;
@@ -24,11 +28,15 @@ interface CallSpending {
   readonly microUsd: number;
 }
 
-export function createRunMeter(limits: Pick<AgentLimits, "turns" | "toolCalls" | "tokens" | "microUsd" | "errors">, parent?: RunMeter): RunMeter {
+/**
+ * @param earlier what the same task used up in the runs before: it counts for the budgets, and is not in `usage`
+ */
+export function createRunMeter(limits: Pick<AgentLimits, "turns" | "toolCalls" | "tokens" | "microUsd" | "errors">, { parent, earlier = nothingSpent }: { readonly parent?: RunMeter | undefined; readonly earlier?: SpentBudget } = {}): RunMeter {
   const usage = { turns: 0, toolCalls: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, microUsd: 0, isEstimated: false };
   const calls: CallReport[] = [];
   const effects = { done: [] as string[], unknown: [] as string[] };
   let errors = 0;
+  const spent = (): SpentBudget => ({ turns: earlier.turns + usage.turns, toolCalls: earlier.toolCalls + usage.toolCalls, tokens: earlier.tokens + usage.inputTokens + usage.outputTokens, microUsd: earlier.microUsd + usage.microUsd });
   function spend(toolCalls: number, more: CallSpending): void {
     parent?.spend(toolCalls, more);
     usage.toolCalls += toolCalls;
@@ -40,6 +48,9 @@ export function createRunMeter(limits: Pick<AgentLimits, "turns" | "toolCalls" |
   return {
     get usage() {
       return { ...usage };
+    },
+    get spent() {
+      return spent();
     },
     calls,
     effects,
@@ -57,10 +68,10 @@ export function createRunMeter(limits: Pick<AgentLimits, "turns" | "toolCalls" |
       calls.push(...reports);
       spend(reports.length, more);
     },
-    callsLeft: () => Math.max(0, limits.toolCalls - usage.toolCalls),
+    callsLeft: () => Math.max(0, limits.toolCalls - spent().toolCalls),
     reached() {
-      const spent = { turns: usage.turns, toolCalls: usage.toolCalls, tokens: usage.inputTokens + usage.outputTokens, microUsd: usage.microUsd, errors };
-      for (const budget of ["microUsd", "tokens", "errors", "toolCalls", "turns"] as const) if (spent[budget] >= limits[budget]) return { budget, limit: limits[budget] };
+      const used = { ...spent(), errors };
+      for (const budget of ["microUsd", "tokens", "errors", "toolCalls", "turns"] as const) if (used[budget] >= limits[budget]) return { budget, limit: limits[budget] };
       return parent?.reached();
     },
     erred(failed) {

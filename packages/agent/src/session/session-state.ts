@@ -22,6 +22,16 @@ export interface OpenCall {
   readonly waiting?: WaitingCall;
 }
 
+/** What a task has used up of its budgets. */
+export interface SpentBudget {
+  readonly turns: number;
+  readonly toolCalls: number;
+  /** In and out. */
+  readonly tokens: number;
+  /** Millionths of a US dollar. */
+  readonly microUsd: number;
+}
+
 /** A conversation, JSON-safe. It holds what the model was shown, in clear: keep it as you keep the data of the tools. */
 export interface SessionState {
   readonly version: 1;
@@ -38,5 +48,7 @@ export interface SessionState {
   readonly selected?: readonly string[];
   /** The task under way. */
   readonly task: string;
+  /** By it, until now: going on with it does not begin its budgets anew. Absent: nothing. */
+  readonly spent?: SpentBudget;
 }
 

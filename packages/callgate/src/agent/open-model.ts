@@ -51,7 +51,8 @@ export async function openModel(config: AgentConfig | undefined, host: ModelHost
   const loaded = await loadProvider(name, host.folder);
   const maker = loaded[make];
   if (typeof maker !== "function") throw new CallgateError("CONFIG_INVALID", `The installed ${name} has no ${make}; install its newest version`);
-  const made = (maker as (options: object) => (model: string) => AgentModel)({ ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }), ...(provider === "openai-compatible" ? { name: "local" } : {}) });
+  const { modelFetch } = await import("./model-fetch.ts");
+  const made = (maker as (options: object) => (model: string) => AgentModel)({ fetch: modelFetch(baseURL), ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }), ...(provider === "openai-compatible" ? { name: "local" } : {}) });
   return made(model);
 }
 
