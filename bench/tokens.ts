@@ -137,6 +137,8 @@ for the answers twice ([decision 2](../decisions/0002-mcp-results-twice.md)).
 
 ${table}
 
+Published tasks, one by one and by a program, where it goes well and where it goes badly: [tokens of tasks](tokens-of-tasks.md).
+
 **Where programs lose.** With a handful of tools and one call, or a few whose results are small, the six definitions of the
 gate cost more than the tools' own: call those directly (\`call_tool\`, or the server itself). Programs win where results are
 large, where there are many calls, and where there are many tools: what passes from tool to tool is not read by the model,

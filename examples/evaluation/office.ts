@@ -81,7 +81,7 @@ export interface Faulty {
 export function withFaults(faults: Given["faults"]): Faulty {
   const calls = new Map<string, number>();
   return {
-    timeoutMs: (tool) => (faults[tool]?.kind.startsWith("hang") === true ? 400 : 20_000),
+    timeoutMs: (tool) => (faults[tool]?.kind.startsWith("hang") === true ? 1_500 : 60_000),
     async perform(tool, signal, work) {
       const fault = faults[tool];
       const count = (calls.get(tool) ?? 0) + 1;

@@ -1,0 +1,116 @@
+// What published tasks cost a model that calls tools one by one, all at once, or by a program, and what it costs where it
+// goes badly. The agent's loop is run for real behind a gate, with a script in place of the model that makes the recorded
+// calls; what it is sent is counted. An end state that is not the recorded one is not counted but told.
+// `node checks/full/tokens.mjs [SET] [--every N]`: each N-th task. Default: all, of both sets.
+import { createAgent, scriptedModel } from "../../packages/callgate/src/index.ts";
+import { runSuite } from "../../packages/callgate/src/eval.ts";
+import { loadSuite } from "../../packages/callgate/src/eval/load-suite.ts";
+import { createLazyTokenCounter } from "../../packages/runtime/src/index.ts";
+import { agentTasks, hasAgentData } from "../suites/agent-data.ts";
+import { callsOf } from "../suites/bfcl-base.ts";
+import { markdownTable, measured, writeSection } from "./result-page.ts";
+
+if (!hasAgentData) {
+  console.log("skipped: the published sets are not beside this repository (../shared/data/agent)");
+  process.exit(0);
+}
+const every = process.argv.includes("--every") ? Number(process.argv[process.argv.indexOf("--every") + 1]) : 1;
+const counter = await createLazyTokenCounter().load();
+const tokensOf = ({ prompt, tools = [] }) => counter.count(JSON.stringify(prompt)) + counter.count(JSON.stringify(tools));
+
+const sets = {
+  "tau-retail": new Map(agentTasks("tau-retail").map((task) => [task.id, task.actions.map(({ name, arguments: args }) => ({ tool: `retail.${name}`, input: args }))])),
+  "bfcl-base": new Map(agentTasks("bfcl-base").map((task) => [task.id, callsOf(task).map((call) => ({ tool: `${call.class}.${call.name}`, input: call.arguments }))])),
+};
+
+const has = (sent, name) => (sent.tools ?? []).some((tool) => tool.name === name);
+const program = (calls, returned) => `import * as tools from "tools";
+const results: unknown[] = [];
+async function attempt(call: () => Promise<unknown>): Promise<void> {
+  try { results.push(await call()); } catch (error) { results.push("Error: " + (error as Error).message); }
+}
+${calls.map(({ tool, input }) => `await attempt(() => tools.${tool}(${JSON.stringify(input)}));`).join("\n")}
+return ${returned};`;
+const run = (code) => ({ calls: [{ tool: "execute_code", input: { code } }] });
+const misspelt = ([first, ...rest]) => [{ ...first, tool: `${first.tool}s` }, ...rest];
+
+/** Turns that depend on whether the model is shown its tools, or has to look for them. */
+function planned(plan) {
+  let left;
+  return Array.from({ length: 20 }, () => (sent) => {
+    left ??= plan(has(sent, "search_tools"));
+    return left.shift() ?? "Done.";
+  });
+}
+const search = (call) => ({ calls: [{ tool: "search_tools", input: { query: call.tool.split(".")[1].replaceAll("_", " ") } }] });
+const details = (calls) => ({ calls: [{ tool: "get_tool_details", input: { names: [...new Set(calls.map(({ tool }) => tool))].slice(0, 10) } }] });
+
+/** What the model says, by the way it works. */
+const ways = {
+  "one by one": { mode: "tools", turns: (calls) => [...calls.map((call) => ({ calls: [call] })), "Done."] },
+  "one by one, each third call wrong at first": { mode: "tools", turns: (calls) => [...calls.flatMap((call, index) => [...(index % 3 === 0 ? [{ calls: [{ tool: call.tool, input: "{" }] }] : []), { calls: [call] }]), "Done."] },
+  "all at once": { mode: "tools", limits: { concurrentCalls: 1 }, turns: (calls) => [{ calls }, "Done."] },
+  program: { mode: "code", turns: (calls) => planned((looks) => [...(looks ? [search(calls[0]), details(calls)] : []), run(program(calls, "results.at(-1)"))]) },
+  "program, two searches more, two that were wrong, and with all results": {
+    mode: "code",
+    turns: (calls) => planned((looks) => [...(looks ? [search(calls[0]), search(calls.at(-1)), search(calls[Math.floor(calls.length / 2)]), details(calls)] : []), run(program(misspelt(calls), "results")), run(program(misspelt(calls), "results.length")), run(program(calls, "results"))]),
+  },
+};
+
+/** A subject that makes the recorded calls of its case in one way, and tells what it was sent. */
+function subjectOf(way, calls, told) {
+  return {
+    name: way,
+    async perform({ suite, case: one, gate, principal, taskId, signal }) {
+      const { mode, turns, limits } = ways[way];
+      const model = scriptedModel(turns(calls.get(one.id)));
+      const agent = createAgent({ name: "subject", model, gate, principal, taskId, mode, limits: { turns: 200, repairs: 100, errors: 100, ...limits }, ...(suite.instructions === undefined ? {} : { instructions: suite.instructions }) });
+      const { answer, usage } = await agent.run(one.task, { signal });
+      const sent = model.asked.map(tokensOf);
+      told.set(one.id, { end: sent.at(-1) ?? 0, read: sent.reduce((sum, count) => sum + count, 0), turns: sent.length });
+      return { answer, usage };
+    },
+  };
+}
+
+const mean = (values) => Math.round(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
+const buckets = [["1 call", 1, 1], ["2 or 3", 2, 3], ["4 to 6", 4, 6], ["7 and more", 7, 1_000]];
+
+const wanted = Object.entries(sets).filter(([name]) => !process.argv.some((word) => word in sets) || process.argv.includes(name));
+for (const [name, calls] of wanted) {
+  const whole = await loadSuite(`checks/suites/${name}.ts`);
+  const suite = { ...whole, cases: whole.cases.filter((one, index) => one.skip === undefined && index % every === 0) };
+  const told = {};
+  const missed = [];
+  for (const way of Object.keys(ways)) {
+    told[way] = new Map();
+    const report = await runSuite({ suite, subject: subjectOf(way, calls, told[way]), concurrency: 2 });
+    for (const { id, status, attempts, reason } of report.cases) if (status !== "passed") {
+      told[way].delete(id);
+      missed.push(`${way}: ${id}: ${reason ?? attempts[0]?.failures[0]?.message ?? status}`);
+    }
+    console.log(`${name}, ${way}: ${told[way].size} tasks`);
+  }
+  const ids = suite.cases.map(({ id }) => id).filter((id) => Object.values(told).every((of) => of.has(id)));
+  const of = (way, key, some = ids) => mean(some.map((id) => told[way].get(id)[key]));
+  const rows = Object.keys(ways).map((way) => [way, of(way, "turns"), of(way, "end"), of(way, "read"), (of(way, "read") / of("one by one", "read")).toFixed(2), ids.filter((id) => told[way].get(id).read > told["one by one"].get(id).read).length]);
+  const lengths = buckets.flatMap(([label, least, most]) => {
+    const some = ids.filter((id) => calls.get(id).length >= least && calls.get(id).length <= most);
+    return some.length === 0 ? [] : [[label, some.length, ...Object.keys(ways).map((way) => of(way, "read", some))]];
+  });
+  const text = [
+    measured(`node checks/full/tokens.mjs ${name}${every === 1 ? "" : ` --every ${every}`}`),
+    `${ids.length} of the ${whole.cases.length} tasks${every === 1 ? "" : ` (each ${every}th)`}; means, o200k tokens of what the model is sent.`,
+    markdownTable(["way", "turns", "context at the end", "read over all turns", "÷ one by one", "tasks in which it reads more than one by one"], rows),
+    "Read over all turns, by how many calls a task has:",
+    markdownTable(["calls", "tasks", ...Object.keys(ways)], lengths),
+    ...(missed.length === 0 ? [] : [`Left out, because the end state was another one: ${missed.length}\n\n${missed.slice(0, 20).map((one) => `- ${one}`).join("\n")}`]),
+  ].join("\n\n");
+  console.log(text);
+  writeSection({
+    page: "tokens-of-tasks.md",
+    intro: "# Tokens of published tasks\n\nWhat a model reads for the same work: tools called one by one, all calls in one turn (which a model can do only where no call needs\nthe answer of another), and one program; and each where it goes badly. A model that writes programs\nlooks for its tools first where they are not shown to it. The loop runs for real behind a gate; a script stands in for\nthe model and makes the recorded calls, so that nothing is said about what a model would do. Only what it is sent is counted, without\nits provider's cache. tau-retail records little beside the calls that change something: the looking up that a model needs first, in\nwhich programs save most, is not in it. Single catalogs: [tokens](tokens.md).",
+    section: name,
+    text,
+  });
+}
