@@ -26,8 +26,8 @@ import type { GateTimeTravel } from "./gate-time-travel.ts";
 import type { TaskTemplate } from "./task-template.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
-/** How much a search or description shows. */
-export type ToolDetail = "name" | "line" | "signature" | "full";
+/** How much a search shows: the namespaces alone, names, one line, the signature, all. */
+export type ToolDetail = "namespace" | "name" | "line" | "signature" | "full";
 
 /** A tool as a caller finds it. What the caller may not call is never among these. */
 export interface ToolView {
@@ -54,6 +54,15 @@ export interface SearchOptions extends Caller {
   readonly namespace?: string;
   /** Which of the tools that the caller may call exist for who asks: the others take no place. Default: all. */
   readonly allows?: (tool: string) => boolean;
+}
+
+/** What a caller is shown of a large catalog first. */
+export interface FoundNamespace {
+  readonly namespace: string;
+  /** One line on what is behind it. */
+  readonly purpose?: string;
+  /** Tools there are for who asks. */
+  readonly toolCount: number;
 }
 
 export interface NamespaceView {
@@ -256,6 +265,8 @@ export interface Gate {
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
   search(query: string, options?: SearchOptions): readonly SearchHit[];
+  /** The namespaces of the tools that a search finds, best first; without words all of them, by name. */
+  searchNamespaces(query: string, options?: Omit<SearchOptions, "namespace">): readonly FoundNamespace[];
   /** Kinds of tasks that the host has templates of, where the caller may call all of their tools. With `query`: those that fit it, best first. */
   templates(options?: Caller & { readonly query?: string }): readonly TaskTemplate[];
   /** Unknown names are left out; `nearest` helps with those. With `interfaces`, as the versions that have those. */

@@ -206,6 +206,7 @@ export type {
   ReadResult,
   ReplayResult,
   RunOptions,
+  FoundNamespace,
   SearchHit,
   SearchOptions,
   SessionView,

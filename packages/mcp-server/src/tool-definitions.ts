@@ -21,7 +21,7 @@ const runOutput: Tool["outputSchema"] = {
 };
 
 const outputs: Readonly<Record<GateToolName, Tool["outputSchema"]>> = {
-  search_tools: { type: "object", properties: { tools: { type: "array", items: anyObject }, unavailable: { type: "array", items: anyObject } }, required: ["tools"] },
+  search_tools: { type: "object", properties: { tools: { type: "array", items: anyObject }, namespaces: { type: "array", items: anyObject }, unavailable: { type: "array", items: anyObject } }, required: ["tools"] },
   get_tool_details: { type: "object", properties: { tools: { type: "array", items: anyObject }, unknown: { type: "array", items: anyObject } }, required: ["tools"] },
   call_tool: { type: "object", properties: { runId: { type: "string" }, outcome: { type: "string" }, effectStatus: { enum: ["none", "done", "unknown"] }, status: { description: "In place of the outcome where a person was asked: that of a run" }, value: {}, error: anyObject }, required: ["runId"] },
   execute_code: runOutput,

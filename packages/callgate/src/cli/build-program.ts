@@ -166,6 +166,8 @@ function addFindCommands(program: Command, act: Act): void {
     .command("search")
     .argument("[query...]", "words of what a tool does, or of its name")
     .option("--limit <count>", "at most this many", wholeNumber)
+    .option("--namespace <name>", "only tools of this one")
+    .option("--detail <level>", "namespace, name, line, signature or full (default: line)")
     .description("find tools; without a query, list all")
     .action((query: string[], options: object) => act(async (context) => (await import("./commands/find.ts")).searchCommand(query.join(" "), options, context)));
   program.command("templates").description("list task templates (templates/*.md), and say which tools they name that are not there").action(() => act(async (context) => (await import("./commands/find.ts")).templatesCommand(context)));

@@ -44,6 +44,7 @@ describe("callgate", { timeout: 120_000 }, () => {
     expect(callgate(["init"])).toMatchObject({ status: 0 });
     expect(existsSync(join(folder, "callgate.jsonc"))).toBe(true);
     expect(callgate(["search"]).stdout).toContain("notes.get");
+    expect(JSON.parse(callgate(["search", "--detail", "namespace", "--json"]).stdout)).toEqual([{ namespace: "notes", toolCount: expect.any(Number) }]);
     const run = callgate(["exec", "-e", "return (await tools.notes.get({ id: 1 })).text"]);
     expect(run).toMatchObject({ status: 0, stdout: "Programs import tools; every call passes one gate\n" });
     expect(callgate(["init"]).stdout).toContain("nothing was written");
@@ -60,7 +61,7 @@ describe("callgate", { timeout: 120_000 }, () => {
 
   test("--json is one JSON value also for a wrong command line and for a result that is not there", () => {
     const { callgate } = project();
-    for (const args of [["nope"], ["exec"], ["read"], ["search", "--limit", "x"], ["read", "result://run_0000000000000000000000000/1"]]) {
+    for (const args of [["nope"], ["exec"], ["read"], ["search", "--limit", "x"], ["search", "--detail", "all"], ["read", "result://run_0000000000000000000000000/1"]]) {
       const { status, stdout } = callgate(["--json", ...args]);
       expect(status).not.toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ status: "failed", error: { code: expect.any(String) as unknown, message: expect.any(String) as unknown } });

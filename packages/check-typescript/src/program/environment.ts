@@ -67,7 +67,7 @@ function indexText(namespaces: readonly string[]): string {
 ${namespaces.map((namespace) => `  export * as ${namespace} from "tools/${namespace}";`).join("\n")}
   interface FoundTool { name: string; namespace: string; line: string; signature: string; [key: string]: any }
   /** Tools that fit a description of what is wanted. */
-  export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "name" | "line" | "signature" | "full" }): Promise<FoundTool[]>;
+  export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "namespace" | "name" | "line" | "signature" | "full" }): Promise<FoundTool[]>;
   export function describe(names: string | readonly string[]): Promise<FoundTool[]>;
   /** As the globals of these names. */
   export function sleep(until: number | Date): Promise<void>;

@@ -184,6 +184,15 @@ describe("Catalog", () => {
     expect(names("list", { limit: 1, visible: without("crm.list_users") })).toEqual(["pay.list_payments"]);
   });
 
+  test("namespaces are found by their tools, with purposes, counted among what is visible", () => {
+    const crm = listing("crm", [tool("find_customer"), tool("drop_customer")]);
+    const many = createCatalog([{ ...crm, source: { ...crm.source, purpose: "Customers of the shop" } }, listing("mail", [tool("send_mail")]), listing("none", [])]);
+    expect(many.searchNamespaces("customers")).toEqual([{ namespace: "crm", purpose: "Customers of the shop", toolCount: 2 }]);
+    expect(many.searchNamespaces("").map(({ namespace }) => namespace)).toEqual(["crm", "mail"]);
+    expect(many.searchNamespaces("customers", { visible: (one) => one.member !== "drop_customer" })[0]?.toolCount).toBe(1);
+    expect(many.searchNamespaces("customers", { visible: (one) => one.namespace === "mail" })).toEqual([]);
+  });
+
   test("search gives the same scores as if the hidden tools were not there", () => {
     const alone = createCatalog([listing("crm", [tool("list_users")]), listing("pay", [tool("send_money"), tool("list_payments")])]);
     const scores = (of: typeof catalog, visible?: (one: { name: string }) => boolean) => of.search("list users", visible === undefined ? {} : { visible }).map(({ tool: { name }, score }) => [name, score]);

@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { Digest, Effect, Label, NamespaceDeclaration, SearchIndexStore, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
+import type { Digest, Effect, FoundNamespace, Label, NamespaceDeclaration, SearchIndexStore, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
@@ -11,6 +11,7 @@ import { createOlderInterface } from "./older-interface.ts";
 import type { Scope } from "./search/scope.ts";
 import { createSearchIndex } from "./search/search-index.ts";
 import type { SearchIndex } from "./search/search-index.ts";
+import { words } from "./search/words.ts";
 import { declarePython } from "./types/declare-python.ts";
 import { declareTypeScript } from "./types/declare-typescript.ts";
 import { createSpecParser } from "./validation/parse-spec.ts";
@@ -56,6 +57,8 @@ export interface Catalog {
   resolve(name: string): CatalogTool | undefined;
   /** Best first, ties by name. Scores are comparable within one answer only. */
   search(query: string, options?: CatalogSearchOptions): { readonly tool: CatalogTool; readonly score: number }[];
+  /** The namespaces of what a search finds, best first; without words all with a visible tool, by name. */
+  searchNamespaces(query: string, options?: Omit<CatalogSearchOptions, "namespace">): readonly FoundNamespace[];
   /** The namespace whose tools are not known because its source cannot be reached, as far as the asker may know of it. */
   unavailable?(namespace: string): UnavailableNamespace | undefined;
   /**
@@ -81,6 +84,8 @@ export interface CatalogOptions {
 }
 
 const defaultSearchLimit = 10;
+/** Tools that are looked at for the namespaces they live in. */
+const hitsForNamespaces = 200;
 /** Declarations kept, one for each set of visible tools. */
 const maxKeptViews = 16;
 
@@ -228,6 +233,14 @@ function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, s
       return hits.flatMap(({ name, score }) => {
         const tool = byName.get(name);
         return tool === undefined ? [] : [{ tool, score }];
+      });
+    },
+    searchNamespaces(query, { limit = defaultSearchLimit, visible = () => true } = {}) {
+      const counts = new Map([...Map.groupBy(tools.filter(visible), ({ namespace }) => namespace)].map(([namespace, members]) => [namespace, members.length]));
+      const found = words(query).length === 0 ? [...counts.keys()] : self.search(query, { limit: hitsForNamespaces, visible }).map(({ tool }) => tool.namespace);
+      return [...new Set(found)].slice(0, Math.max(0, limit)).map((namespace): FoundNamespace => {
+        const purpose = purposes.get(namespace);
+        return { namespace, ...(purpose === undefined || purpose === "" ? {} : { purpose }), toolCount: counts.get(namespace) ?? 0 };
       });
     },
     pinnedTo(interfaces) {

@@ -71,8 +71,10 @@ function search(scope: RunScope, args: Arguments): unknown {
   const { catalog, visible, unavailable } = scope.view;
   // The answer is a list; that it may lack something is said beside it.
   for (const one of unavailable) if (namespace === undefined || namespace === one.namespace) scope.notices.add(one.message);
+  const detail = text(args, "detail") ?? "signature";
+  if (detail === "namespace") return catalog.searchNamespaces(query, { limit: Math.min(whole(args, "limit") ?? 10, 100), visible });
   const hits = catalog.search(query, { limit: Math.min(whole(args, "limit") ?? 10, 100), visible, ...(namespace === undefined ? {} : { namespace }) });
-  return hits.map(({ tool, score }) => ({ ...shown(tool, text(args, "detail") ?? "signature"), score }));
+  return hits.map(({ tool, score }) => ({ ...shown(tool, detail), score }));
 }
 
 function describe(scope: RunScope, args: Arguments): unknown {
@@ -98,7 +100,7 @@ function shown(tool: CatalogTool, detail: string): Readonly<Record<string, unkno
     case "signature":
       return { name, line, signature, effect: spec.effect };
     default:
-      throw new Misuse(`"detail" must be "name", "line", "signature" or "full"`);
+      throw new Misuse(`"detail" must be "namespace", "name", "line", "signature" or "full"`);
   }
 }
 

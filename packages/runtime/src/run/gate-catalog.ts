@@ -7,7 +7,7 @@ import type { CatalogView, CatalogViews } from "./catalog-view.ts";
 import type { GateSource } from "./gate-options.ts";
 import type { SourceTrouble } from "./listed-source.ts";
 
-export type GateCatalog = Pick<Gate, "search" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
+export type GateCatalog = Pick<Gate, "search" | "searchNamespaces" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> & {
   viewFor(principal: Principal): CatalogView;
   /** Of the sources of which the principal may call something. */
   passThrough(principal: Principal): readonly PassThroughEntry[];
@@ -52,6 +52,11 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
       return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
     },
     templates: ({ principal: asker, query } = {}) => templatesFor(viewFor(asker), templates, query),
+    searchNamespaces(query, options = {}) {
+      keeper.retry().catch(() => undefined);
+      const { catalog, visible } = viewFor(options.principal);
+      return catalog.searchNamespaces(query, { visible: narrowed(visible, options.allows), ...(options.limit === undefined ? {} : { limit: options.limit }) });
+    },
     describe(names, options = {}) {
       const { catalog, visible } = viewFor(options.principal).pinnedTo(options.interfaces ?? {});
       return names.flatMap((name) => {
@@ -64,17 +69,7 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
       return catalog.nearest(name, narrowed(visible, options.allows));
     },
     tools: (options = {}) => viewFor(options.principal).tools.map(viewOf),
-    namespaces(options = {}) {
-      const view = viewFor(options.principal);
-      const counts = new Map(view.modules.map((module) => [module.namespace, module.tools.length]));
-      return view.catalog.namespaces.map(({ namespace, source, purpose }): NamespaceView => {
-        const own = sources.find((one) => one.source === source);
-        const toolCount = counts.get(namespace) ?? 0;
-        const unavailable = view.unavailable.find((one) => one.namespace === namespace);
-        const circuit = circuitOf(namespace);
-        return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }), ...(circuit === undefined ? {} : { circuit }) };
-      });
-    },
+    namespaces: (options = {}) => namespaceViews(viewFor(options.principal), { keeper, sources, circuitOf }),
     declarations(options = {}) {
       const { language = "typescript", namespaces } = options;
       const all = viewFor(options.principal).declarations(language);
@@ -89,6 +84,17 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
         source.passThrough === undefined || !reaches(namespace) ? [] : [{ namespace, source: source.passThrough, labels: source.passThrough.labels ?? [] }]);
     },
   };
+}
+
+function namespaceViews(view: CatalogView, { keeper, sources, circuitOf }: Pick<GateCatalogOptions, "keeper" | "sources" | "circuitOf">): readonly NamespaceView[] {
+  const counts = new Map(view.modules.map((module) => [module.namespace, module.tools.length]));
+  return view.catalog.namespaces.map(({ namespace, source, purpose }): NamespaceView => {
+    const own = sources.find((one) => one.source === source);
+    const toolCount = counts.get(namespace) ?? 0;
+    const unavailable = view.unavailable.find((one) => one.namespace === namespace);
+    const circuit = circuitOf(namespace);
+    return { namespace, kind: source.kind, purpose, state: own === undefined ? source.state : keeper.stateOf(own), toolCount, ...(unavailable === undefined ? {} : { unavailable }), ...(circuit === undefined ? {} : { circuit }) };
+  });
 }
 
 function narrowed(visible: Visible, allows: SearchOptions["allows"]): Visible {

@@ -244,9 +244,10 @@ function recordFor({ seams, limits }: Composition, { principal, conversation, ta
 }
 
 /** What callers can see of the tools. */
-function finding(catalog: GateCatalog): Pick<Gate, "search" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> {
+function finding(catalog: GateCatalog): Pick<Gate, "search" | "searchNamespaces" | "templates" | "describe" | "nearest" | "tools" | "namespaces" | "declarations"> {
   return {
     search: (query, search) => catalog.search(query, search),
+    searchNamespaces: (query, search) => catalog.searchNamespaces(query, search),
     templates: (asked) => catalog.templates(asked),
     describe: (names, asker) => catalog.describe(names, asker),
     nearest: (name, asker) => catalog.nearest(name, asker),

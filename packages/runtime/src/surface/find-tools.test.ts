@@ -18,7 +18,15 @@ describe("findTools for a client to whom only some of the tools exist", () => {
     const finder = { gate, principal: localPrincipal, allows: (tool: string) => tool === last };
     expect(findTools({ query: "find page", limit: 3, detail: "name" }, finder).text).toBe(last);
     expect(describeTools({ names: [`${last}x`] }, finder).structured["unknown"]).toEqual([{ name: `${last}x`, nearest: [last] }]);
+    expect(findTools({ query: "find page", limit: 3, detail: "namespace" }, finder)).toMatchObject({ text: `${namespace} (1)`, structured: { namespaces: [{ namespace, toolCount: 1 }] } });
     const none = { ...finder, allows: () => false };
     expect(findTools({ query: "find page", limit: 3, detail: "name" }, none).text).not.toContain(`Namespaces: ${namespace}`);
+  });
+
+  test("programs ask for namespaces first, too", async () => {
+    const { gate } = await createTestGate([{ name: "find_page", handler: () => null }, { name: "drop_page", handler: () => null }]);
+    closing.push(() => gate.close());
+    const found = await gate.run('return [await tools.search("pages", { detail: "namespace" }), await tools.search("", { detail: "namespace" }), await tools.search("pages", { detail: "all" as any }).catch((error) => error.message)]');
+    expect(found.value).toMatchObject({ value: [[{ namespace: "t", toolCount: 2 }], [{ namespace: "t", toolCount: 2 }], '"detail" must be "namespace", "name", "line", "signature" or "full"'] });
   });
 });

@@ -1,4 +1,4 @@
-import type { Gate, JsonObject, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
+import type { FoundNamespace, Gate, JsonObject, Principal, ToolView, UnavailableNamespace } from "@callgate/contract";
 import { shownNamespaces } from "./shown-namespaces.ts";
 import { templateText } from "./template-text.ts";
 import type { ToolArguments } from "./tool-inputs.ts";
@@ -54,6 +54,8 @@ function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_
     return { text: `No tool matches "${query}". Namespaces: ${names.join(", ") || "none"}. Try other words, or one of these as namespace.`, structured: { tools: [] } };
   }
   switch (detail) {
+    case "namespace":
+      return namespacesFound(gate.searchNamespaces(query, { principal, limit, ...(allows === undefined ? {} : { allows }) }));
     case "name":
       return { text: hits.map((hit) => hit.name).join("\n"), structured: { tools: hits.map(({ name }) => ({ name })) } };
     case "line":
@@ -66,6 +68,13 @@ function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_
     case "full":
       return describeAll(hits);
   }
+}
+
+function namespacesFound(found: readonly FoundNamespace[]): FoundTools {
+  return {
+    text: found.map(({ namespace, toolCount, purpose }) => `${namespace} (${toolCount})${purpose === undefined ? "" : `: ${purpose}`}`).join("\n"),
+    structured: { tools: [], namespaces: found.map((one) => ({ ...one })) },
+  };
 }
 
 /** Answers `get_tool_details`. */

@@ -16,7 +16,7 @@ export const toolInputs = {
     query: z.string().min(1).describe("What you want to do, in a few words"),
     namespace: z.string().optional().describe("Only in this namespace"),
     limit: z.int().min(1).max(50).default(10),
-    detail: z.enum(["name", "line", "signature", "full"]).default("signature"),
+    detail: z.enum(["namespace", "name", "line", "signature", "full"]).default("signature"),
   }),
   get_tool_details: z.strictObject({ names: z.array(z.string()).min(1).max(30).describe("Qualified names, `namespace.tool`") }),
   call_tool: z.strictObject({

@@ -1,29 +1,63 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import type { Gate, ToolView, UnavailableNamespace } from "@callgate/contract";
+import type { FoundNamespace, Gate, ToolDetail, ToolView, UnavailableNamespace } from "@callgate/contract";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { renderTable } from "../table.ts";
 import { visible } from "../terminal.ts";
 
+export interface SearchCommandOptions {
+  readonly limit?: number;
+  readonly namespace?: string;
+  readonly detail?: string;
+}
+
+const details = ["namespace", "name", "line", "signature", "full"] as const satisfies readonly ToolDetail[];
+
 /** `callgate search [QUERY]`: without a query, everything by namespace. */
-export async function searchCommand(query: string, options: { readonly limit?: number }, context: CommandContext): Promise<ExitCode> {
+export async function searchCommand(query: string, options: SearchCommandOptions, context: CommandContext): Promise<ExitCode> {
+  const { limit = 20, namespace, detail: asked = "line" } = options;
+  const detail = details.find((level) => level === asked);
+  if (detail === undefined) throw new CallgateError("USAGE", `--detail is ${details.join(", ")}, not "${asked}"`);
   return await context.withGate((gate) => {
     const { terminal } = context;
-    const limit = options.limit ?? 20;
-    const found = query === "" ? gate.tools() : gate.search(query, { limit });
+    if (namespace !== undefined && !gate.namespaces().some((one) => one.namespace === namespace)) throw new CallgateError("USAGE", `No namespace ${namespace}; find one with: callgate search --detail namespace`);
+    if (detail === "namespace") {
+      writeNamespaces(gate.searchNamespaces(query, { limit: query === "" ? Infinity : limit }), context);
+      return Promise.resolve(exitCodes.ok);
+    }
+    const found = query === "" ? gate.tools().filter((tool) => namespace === undefined || tool.namespace === namespace) : gate.search(query, { limit, ...(namespace === undefined ? {} : { namespace }) });
     if (context.options.json === true) {
-      terminal.out(`${JSON.stringify(found.map(viewJson))}\n`);
+      terminal.out(`${JSON.stringify(found.map((tool) => (detail === "full" ? fullJson(tool) : viewJson(tool))))}\n`);
     } else if (found.length === 0) {
       terminal.err(query === "" ? "There are no tools; add an MCP server or a tools folder (callgate init)\n" : `No tool matches "${query}"; list all with callgate search\n`);
     } else {
-      const rows = found.map((tool) => [tool.name, tool.spec.effect, visible(tool.line)]);
-      terminal.out(renderTable(["tool", "effect", "what it does"], rows, { columns: terminal.outColumns, colors: terminal.outColors }));
+      writeTools(found, detail, context);
     }
     return Promise.resolve(exitCodes.ok);
   });
+}
+
+function writeTools(found: readonly ToolView[], detail: Exclude<ToolDetail, "namespace">, context: CommandContext): void {
+  const { terminal } = context;
+  switch (detail) {
+    case "name":
+      return terminal.out(found.map(({ name }) => `${name}\n`).join(""));
+    case "line":
+      return terminal.out(renderTable(["tool", "effect", "what it does"], found.map((tool) => [tool.name, tool.spec.effect, visible(tool.line)]), { columns: terminal.outColumns, colors: terminal.outColors }));
+    case "signature":
+      return terminal.out(found.map((tool) => `${tool.namespace}.${tool.signature}\n`).join(""));
+    case "full":
+      return terminal.out(found.map((tool) => describe(tool, context)).join(""));
+  }
+}
+
+function writeNamespaces(found: readonly FoundNamespace[], { terminal, options }: CommandContext): void {
+  if (options.json === true) terminal.out(`${JSON.stringify(found)}\n`);
+  else if (found.length === 0) terminal.err("No namespace has a tool that matches; list all with callgate search --detail namespace\n");
+  else terminal.out(renderTable(["namespace", "tools", "what is behind it"], found.map(({ namespace, toolCount, purpose }) => [namespace, String(toolCount), visible(purpose ?? "")]), { columns: terminal.outColumns, colors: terminal.outColors }));
 }
 
 function viewJson(tool: ToolView): Readonly<Record<string, unknown>> {
@@ -47,6 +81,10 @@ export async function templatesCommand(context: CommandContext): Promise<ExitCod
   });
 }
 
+function fullJson(tool: ToolView): Readonly<Record<string, unknown>> {
+  return { ...viewJson(tool), input: tool.spec.input, ...(tool.spec.output === undefined ? {} : { output: tool.spec.output }) };
+}
+
 /** `callgate describe TOOL...` */
 export async function describeCommand(names: readonly string[], context: CommandContext): Promise<ExitCode> {
   return await context.withGate((gate) => {
@@ -54,8 +92,7 @@ export async function describeCommand(names: readonly string[], context: Command
     const found = gate.describe(names);
     const missing = names.filter((name) => !found.some((tool) => tool.name === name));
     if (context.options.json === true) {
-      const full = found.map((tool) => ({ ...viewJson(tool), input: tool.spec.input, ...(tool.spec.output === undefined ? {} : { output: tool.spec.output }) }));
-      terminal.out(`${JSON.stringify(full)}\n`);
+      terminal.out(`${JSON.stringify(found.map(fullJson))}\n`);
     } else {
       for (const tool of found) terminal.out(describe(tool, context));
     }

@@ -42,7 +42,7 @@ const namespaceShare = 0.3;
  * Words of tools that `store` knows are not read off them again.
  *
  * An index of our own because all that is weighed has to be counted within a scope, which no library does that we found;
- * see docs/decisions/0058-search-among-many-tools.md.
+ * see docs/decisions/0061-search-among-many-tools.md.
  */
 export function createSearchIndex(given: readonly SearchableTool[], store?: SearchIndexStore): SearchIndex {
   const tools = [...given].sort((a, b) => (a.name < b.name ? -1 : 1));
