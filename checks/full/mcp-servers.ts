@@ -33,7 +33,7 @@ const contextOf = (signal: AbortSignal): ToolContext => ({ signal, principal: lo
 /** Its entry file, installed into a folder of its own so that no server's packages meet another's. */
 function install({ name, package: wanted }: Server): string | undefined {
   const place = join(folder, name);
-  const done = spawnSync("npm", ["install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", wanted], { encoding: "utf8", timeout: 300_000, env: { ...process.env, PUPPETEER_SKIP_DOWNLOAD: "1" } });
+  const done = spawnSync("npm", ["install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", wanted], { encoding: "utf8", timeout: 900_000, env: { ...process.env, PUPPETEER_SKIP_DOWNLOAD: "1" } });
   const manifest = join(place, "node_modules", wanted, "package.json");
   if (done.status !== 0 || !existsSync(manifest)) return undefined;
   const { bin } = JSON.parse(readFileSync(manifest, "utf8")) as { readonly bin?: string | Readonly<Record<string, string>> };
