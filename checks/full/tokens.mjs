@@ -87,7 +87,8 @@ for (const [name, calls] of wanted) {
     const report = await runSuite({ suite, subject: subjectOf(way, calls, told[way]), concurrency: 2 });
     for (const { id, status, attempts, reason } of report.cases) if (status !== "passed") {
       told[way].delete(id);
-      missed.push(`${way}: ${id}: ${reason ?? attempts[0]?.failures[0]?.message ?? status}`);
+      missed.push({ way, id });
+      console.log(`  ${id}: ${reason ?? attempts[0]?.failures[0]?.message ?? status}`);
     }
     console.log(`${name}, ${way}: ${told[way].size} tasks`);
   }
@@ -104,7 +105,10 @@ for (const [name, calls] of wanted) {
     markdownTable(["way", "turns", "context at the end", "read over all turns", "÷ one by one", "tasks in which it reads more than one by one"], rows),
     "Read over all turns, by how many calls a task has:",
     markdownTable(["calls", "tasks", ...Object.keys(ways)], lengths),
-    ...(missed.length === 0 ? [] : [`Left out, because the end state was another one: ${missed.length}\n\n${missed.slice(0, 20).map((one) => `- ${one}`).join("\n")}`]),
+    ...Object.keys(ways).flatMap((way) => {
+      const left = missed.filter((one) => one.way === way).map(({ id }) => id);
+      return left.length === 0 ? [] : [`Left out, because "${way}" did not come to the recorded end state: ${left.length} (${left.slice(0, 20).join(", ")})`];
+    }),
   ].join("\n\n");
   console.log(text);
   writeSection({
