@@ -90,8 +90,12 @@ export interface RecordedEffect {
   readonly argsDigest: Digest;
   /** Absent while it is under way, or was when its process was lost. */
   readonly outcome?: OutcomeKind;
+  /** Who made it, within the tenant. */
+  readonly user: string;
   /** The last that is known: of the call's end, its late result, or a resolution. */
   readonly effectStatus: EffectStatus;
+  /** Set once undoing it was begun: `done` where it is undone, `unknown` where that is under way or in doubt. */
+  readonly undoing?: Exclude<EffectStatus, "none">;
   readonly result?: RecordedValue;
   /** The older interface of the tool whose form the result has. */
   readonly asInterface?: Digest;

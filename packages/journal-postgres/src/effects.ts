@@ -1,5 +1,5 @@
 import type { EffectClaim, EffectStatus, JournalEntry, RunLease } from "@callgate/contract";
-import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect } from "@callgate/runtime/journal-parts";
+import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect, undoSeqOf } from "@callgate/runtime/journal-parts";
 import type { EffectHolder } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
 import { assertOurs } from "./run-states.ts";
@@ -12,14 +12,14 @@ with run as (
 insert into callgate.effects (tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest)
 select run.tenant, $4, run.user_id, $1, $5, $6, $7 from run on conflict (tenant, idempotency_key) do nothing returning 1`;
 
-const settling = "select body from callgate.entries where run_id = $1 and seq = $2 and kind in ('call-ended', 'call-late', 'call-resolved') order by position";
+const settling = "select body from callgate.entries where run_id = $1 and seq in ($2, $3) and kind in ('call-issued', 'call-ended', 'call-late', 'call-resolved') order by position";
 
 type Settled = NonNullable<EffectHolder["settled"]>;
 
 /** What the record of its run says of a write. */
 async function settledBy(query: Query, { runId, seq }: EffectHolder): Promise<Settled> {
-  const rows = await query(settling, [runId, seq]);
-  return settledEffect(rows.map((row) => JSON.parse(String(row["body"])) as JournalEntry));
+  const rows = await query(settling, [runId, seq, undoSeqOf(seq)]);
+  return settledEffect(rows.map((row) => JSON.parse(String(row["body"])) as JournalEntry), seq);
 }
 
 /** Takes the key of a write. The holder when it is another call's and its write may have changed something. */
@@ -40,7 +40,7 @@ async function lookCloser(query: Query, lease: RunLease, { tenant, idempotencyKe
   const run = await assertOurs(query, lease, "for share of r");
   if (run["tenant"] !== tenant) throw notFoundError(lease.runId);
   if (run["status"] === "suspended") throw givenUpError(lease, "suspended");
-  const [row] = await query("select run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and idempotency_key = $2 for update", [tenant, idempotencyKey]);
+  const [row] = await query("select user_id, run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and idempotency_key = $2 for update", [tenant, idempotencyKey]);
   if (row === undefined) return "gone";
   const holder = holderOf(row);
   if (holder.runId === lease.runId && holder.callId === callId && holder.settled === undefined) return "reserved";
@@ -54,7 +54,7 @@ async function lookCloser(query: Query, lease: RunLease, { tenant, idempotencyKe
 export async function settleEffect(database: Database, { tenant, user, callId }: { readonly tenant: string; readonly user: string; readonly callId: string }, effectStatus: "done" | "none"): Promise<EffectStatus | undefined> {
   assertPlain("Cannot settle a call", [tenant, user, callId]);
   return await database.transact("full", async (query) => {
-    const [row] = await query("select idempotency_key, run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and user_id = $2 and call_id = $3 and pruned_at_ms is not null for update", [tenant, user, callId]);
+    const [row] = await query("select idempotency_key, user_id, run_id, call_id, seq, args_digest, settled from callgate.effects where tenant = $1 and user_id = $2 and call_id = $3 and pruned_at_ms is not null for update", [tenant, user, callId]);
     const settled = row === undefined ? undefined : holderOf(row).settled;
     if (row === undefined || settled?.effectStatus !== "unknown") return settled?.effectStatus;
     const key = [tenant, String(row["idempotency_key"])];
@@ -67,7 +67,7 @@ export async function settleEffect(database: Database, { tenant, user, callId }:
 
 /** Inside the transaction that removes runs: keeps of their keys that their writes took place, or may have. */
 export async function outliveRuns(query: Query, runIds: readonly string[], now: number | null): Promise<void> {
-  const rows = await query("select run_id, call_id, seq, args_digest, settled from callgate.effects where run_id = any ($1::text[]) and pruned_at_ms is null", [runIds]);
+  const rows = await query("select user_id, run_id, call_id, seq, args_digest, settled from callgate.effects where run_id = any ($1::text[]) and pruned_at_ms is null", [runIds]);
   for (const holder of rows.map(holderOf)) {
     const settled = await settledBy(query, holder);
     if (settled.effectStatus === "none") await query("delete from callgate.effects where run_id = $1 and call_id = $2 and pruned_at_ms is null", [holder.runId, holder.callId]);

@@ -1,5 +1,5 @@
 import type { JournalEntry, RunSignal } from "@callgate/contract";
-import { damagedError } from "@callgate/runtime/journal-parts";
+import { damagedError, undoSeqOf } from "@callgate/runtime/journal-parts";
 import type { Database, SqlRow } from "./database.ts";
 import type { ReadSeams } from "./read-seams.ts";
 import { createRunReads } from "./run-reads.ts";
@@ -11,7 +11,7 @@ import type { RowScope, SealedRows } from "./sealed-rows.ts";
 export interface Reads extends RunReads {
   readEntries(tenant: string, runId: string, clear: boolean): Promise<readonly JournalEntry[]>;
   readResult(tenant: string, runId: string, number: number): Promise<Extract<JournalEntry, { kind: "result" }> | undefined>;
-  /** What settles one call: its ends, late results and resolutions, with the clear values that are still there. */
+  /** What tells how the write of a call stands, its undoing included, with the clear values that are still there. */
   readSettled(tenant: string, runId: string, seq: number): Promise<readonly JournalEntry[]>;
   readSignals(tenant: string, runId: string, clear: boolean): Promise<readonly RunSignal[]>;
   readSignal(tenant: string, runId: string, position: number): Promise<RunSignal>;
@@ -40,7 +40,7 @@ function createEntryReads(database: Database, { readKey, readEntry }: SealedRows
       return (await entriesOf(rows, { tenant, runId, key: await readKey(runId, true) }, true))[0] as Extract<JournalEntry, { kind: "result" }>;
     },
     async readSettled(tenant, runId, seq) {
-      const rows = await database.read("select position, body, sealed from callgate.entries where tenant = $1 and run_id = $2 and seq = $3 and kind in ('call-ended', 'call-late', 'call-resolved') order by position", [tenant, runId, seq]);
+      const rows = await database.read("select position, body, sealed from callgate.entries where tenant = $1 and run_id = $2 and seq in ($3, $4) and kind in ('call-issued', 'call-ended', 'call-late', 'call-resolved') order by position", [tenant, runId, seq, undoSeqOf(seq)]);
       return rows.length === 0 ? [] : await entriesOf(rows, { tenant, runId, key: await readKey(runId, false) }, true);
     },
   };

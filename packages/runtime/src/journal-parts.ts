@@ -44,3 +44,4 @@ export { createSlots } from "./lib/slots.ts";
 export type { MasterKey } from "./secrets/master-key.ts";
 export { createSealedBox } from "./secrets/sealed-box.ts";
 export type { SealedBox } from "./secrets/sealed-box.ts";
+export { undoSeqOf } from "./journal/undo-seq.ts";

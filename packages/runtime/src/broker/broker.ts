@@ -275,9 +275,11 @@ async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<
   const slot = taken instanceof Promise ? await taken : taken;
   if (isEnded(slot)) return slot;
   try {
-    const stopped = call.effect === "read" ? undefined : ((await reserve(call)) ?? (await recordIntent(call)));
+    const held = call.effect === "read" ? call : await reserve(call);
+    if (isEnded(held)) return held;
+    const stopped = call.effect === "read" ? undefined : await recordIntent(held);
     if (stopped !== undefined) return stopped;
-    const performed = await perform(call, late, slot);
+    const performed = await perform(held, late, slot);
     if (isEnded(performed)) return performed;
     if (call.request.undo !== undefined) return undone(performed);
     return BackgroundJob.is(performed.value) ? await parkJob(call, performed) : await validateOutput(call, performed);

@@ -13,11 +13,15 @@ export interface IdempotencyParts {
   readonly occurrence: number;
   /** Undoing a write is a write of its own, once for each. */
   readonly undoes?: number | undefined;
+  /** How often this write was made and undone before: made again, it is another. Default 0. */
+  readonly undoneBefore?: number;
 }
 
 /** A key that is made when it is first asked for: of a read hardly anybody wants it. */
 export interface IdempotencyKey {
   readonly value: string;
+  /** The key of the same write after it was undone once more: a service that knows this one would answer with what is gone. */
+  afterUndoing(): IdempotencyKey;
 }
 
 export function lazyKey(parts: IdempotencyParts): IdempotencyKey {
@@ -27,6 +31,7 @@ export function lazyKey(parts: IdempotencyParts): IdempotencyKey {
       value ??= idempotencyKey(parts);
       return value;
     },
+    afterUndoing: () => lazyKey({ ...parts, undoneBefore: (parts.undoneBefore ?? 0) + 1 }),
   };
 }
 
@@ -40,7 +45,8 @@ export function lazyKey(parts: IdempotencyParts): IdempotencyKey {
 export function idempotencyKey(parts: IdempotencyParts): string {
   const scope = parts.taskId === undefined ? ["run", parts.runId] : ["task", parts.taskId];
   const write = parts.businessKey === undefined ? ["args", parts.argsDigest, parts.occurrence] : ["business", parts.businessKey];
-  const identity = parts.undoes === undefined ? write : ["undo", parts.runId, parts.undoes, write];
+  const made = parts.undoneBefore === undefined ? write : ["again", parts.undoneBefore, write];
+  const identity = parts.undoes === undefined ? made : ["undo", parts.runId, parts.undoes, made];
   // Nested lists, not joined text: no two different calls can spell the same key.
   return hash("sha256", digestOf([parts.tenant, scope, parts.tool, identity]), "base64url");
 }

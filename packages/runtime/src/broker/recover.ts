@@ -1,14 +1,14 @@
-import { BackgroundJob, decodeValue } from "@callgate/contract";
-import type { EffectStatus, JournalEntry, ReconcileAnswer } from "@callgate/contract";
-import { race } from "../lib/race.ts";
+import { decodeValue } from "@callgate/contract";
+import type { EffectStatus, JournalEntry } from "@callgate/contract";
 import { authorise } from "./authorise.ts";
 import type { CallScope, Ended, Known, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
 import { parkJob } from "./background-job.ts";
 import { ended, withEffect } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
-import { takeArguments } from "./secret-arguments.ts";
-import { createToolContext } from "./tool-context.ts";
+import { isEnded } from "./is-ended.ts";
+import { reconcile } from "./reconcile.ts";
+import { reserve } from "./reserve.ts";
 import { okOutcome, validateOutput } from "./validate-output.ts";
 
 /** `again`: under the same key, for that changes nothing more. `anew`: it never took place, so it passes every stage. */
@@ -21,13 +21,16 @@ type Resolved = Extract<JournalEntry, { kind: "call-resolved" }>;
  * (DESIGN P5). It is never silently repeated: a person has said what became of it, or the tool is asked, or repeating it
  * changes nothing more; else it waits for a person.
  */
-export async function recover(call: ReadyCall): Promise<Recovered> {
-  const said = call.request.past?.said;
+export async function recover(given: ReadyCall): Promise<Recovered> {
+  const said = given.request.past?.said;
   if (said?.kind === "resolution") {
-    noteResolved(call, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
+    noteResolved(given, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
     if (!said.happened) return { kind: "goes_on", how: "anew" };
-    return await happened(call, said.output?.clear === undefined ? undefined : decodeValue(said.output.clear));
+    return await happened(given, said.output?.clear === undefined ? undefined : decodeValue(said.output.clear));
   }
+  // The tool is asked about the key that the write was made under.
+  const call = await reserve(given);
+  if (isEnded(call)) return call;
   const found = await reconcile(call);
   if (found.kind === "happened") {
     noteResolved(call, { effectStatus: "done", how: "reconciled" });
@@ -76,18 +79,4 @@ function noteResolved({ seams, record, request }: CallScope, resolved: Pick<Reso
 
 async function happened(call: ReadyCall, value: unknown): Promise<Ended> {
   return await validateOutput(call, { kind: "performed", value, artifacts: [], attempts: 0 });
-}
-
-/** What the tool itself finds out. A hook that fails has found out nothing. */
-export async function reconcile(call: ReadyCall): Promise<ReconcileAnswer> {
-  const { tool } = call.tool;
-  if (tool.reconcile === undefined || call.request.undo !== undefined) return { kind: "unknown" };
-  const hook = tool.reconcile.bind(tool);
-  const asked = await race(async (inner) => await hook(takeArguments(call), createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs, stop: call.stop });
-  const answer: unknown = asked.kind === "value" ? asked.value : undefined;
-  if (typeof answer !== "object" || answer === null) return { kind: "unknown" };
-  const { kind, output, job } = answer as { readonly kind?: unknown; readonly output?: unknown; readonly job?: unknown };
-  if (kind === "happened") return { kind, output };
-  if (kind === "goes_on" && BackgroundJob.is(job)) return { kind, job };
-  return { kind: kind === "did_not_happen" ? kind : "unknown" };
 }

@@ -6,14 +6,15 @@ import type { Row } from "./columns.ts";
 import { bodiesOf } from "./entry-rows.ts";
 import { createEntrySelects } from "./entry-selects.ts";
 import { givenUpError, notFoundError } from "./fence.ts";
-import { settles } from "./read-entries.ts";
+import { settlesWrite } from "./settling.ts";
+import type { Settling } from "./settling.ts";
 import type { RunWriter } from "./run-writer.ts";
 
 /** The call that has a key, as the journal keeps it; `settled` once its run was pruned: what is left of its record. */
-export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "argsDigest"> & { readonly settled?: SettledEffect };
+export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "argsDigest" | "user"> & { readonly settled?: SettledEffect };
 
 /** What became of a write, without any value of it. */
-export type SettledEffect = Pick<RecordedEffect, "outcome" | "effectStatus">;
+export type SettledEffect = Pick<RecordedEffect, "outcome" | "effectStatus" | "undoing">;
 
 /** A call whose run was pruned. */
 export interface PrunedCall {
@@ -39,11 +40,11 @@ export interface Effects {
 
 export function createEffects(database: DatabaseSync, { writer, now }: { readonly writer: RunWriter; readonly now: () => number }): Effects {
   const selectStatus = database.prepare("select status from runs where run_id = ?");
-  const selectHolder = database.prepare("select run_id, call_id, seq, args_digest, settled from effects where tenant = ? and idempotency_key = ?");
-  const selectOfRun = database.prepare("select run_id, call_id, seq, args_digest, settled from effects where run_id = ? and pruned_at_ms is null");
+  const selectHolder = database.prepare("select user_id, run_id, call_id, seq, args_digest, settled from effects where tenant = ? and idempotency_key = ?");
+  const selectOfRun = database.prepare("select user_id, run_id, call_id, seq, args_digest, settled from effects where run_id = ? and pruned_at_ms is null");
   const settle = database.prepare("update effects set settled = ?, pruned_at_ms = ? where run_id = ? and call_id = ? and pruned_at_ms is null");
   const removeOfRun = database.prepare("delete from effects where run_id = ? and call_id = ? and pruned_at_ms is null");
-  const selectPruned = database.prepare("select idempotency_key, run_id, call_id, seq, args_digest, settled from effects where tenant = ? and user_id = ? and call_id = ? and pruned_at_ms is not null");
+  const selectPruned = database.prepare("select idempotency_key, user_id, run_id, call_id, seq, args_digest, settled from effects where tenant = ? and user_id = ? and call_id = ? and pruned_at_ms is not null");
   const resettle = database.prepare("update effects set settled = ? where tenant = ? and idempotency_key = ?");
   const removeKey = database.prepare("delete from effects where tenant = ? and idempotency_key = ?");
   const removePruned = database.prepare("delete from effects where pruned_at_ms < ?");
@@ -54,7 +55,7 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
   /** What the record of its run says of the write of this call. */
   function settledBy({ runId, seq }: EffectHolder): SettledEffect {
     writer.flush();
-    return settledEffect(rows.settled(runId, seq).flatMap((row) => bodiesOf(row).filter((body) => settles(body, seq))));
+    return settledEffect(rows.settled(runId, seq).flatMap((row) => bodiesOf(row)), seq);
   }
 
   return {
@@ -97,27 +98,37 @@ export function holderOf(row: Row): EffectHolder {
   return {
     runId: textColumn(row, "run_id"),
     callId: textColumn(row, "call_id"),
+    user: textColumn(row, "user_id"),
     seq: Number(row["seq"]),
     argsDigest: textColumn(row, "args_digest") as Digest,
     ...(settled === undefined ? {} : { settled: JSON.parse(settled) as SettledEffect }),
   };
 }
 
-/** What became of a write, from the entries that settle it, in their order. */
-export function settledEffect(entries: readonly JournalEntry[]): SettledEffect {
+/** What became of the write of the call of that number, from the entries that settle it and its undoing, in their order. */
+export function settledEffect(entries: readonly JournalEntry[], seq: number): SettledEffect {
   let settled: SettledEffect = { effectStatus: "unknown" };
   for (const entry of entries) {
-    if (entry.kind === "call-ended") settled = { ...settled, outcome: entry.outcome };
-    if (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") settled = { ...settled, effectStatus: entry.effectStatus };
+    if (!settlesWrite(entry, seq)) continue;
+    if (entry.seq !== seq) settled = withUndoing(settled, entry);
+    else if (entry.kind === "call-ended") settled = { ...settled, outcome: entry.outcome, effectStatus: entry.effectStatus };
+    else if (entry.kind !== "call-issued") settled = { ...settled, effectStatus: entry.effectStatus };
   }
   return settled;
+}
+
+/** Undoing that was begun is in doubt until it ends; where it changed nothing the write stands as before. */
+function withUndoing({ undoing: _before, ...settled }: SettledEffect, entry: Settling): SettledEffect {
+  const status = entry.kind === "call-issued" ? "unknown" : entry.effectStatus;
+  return status === "none" ? settled : { ...settled, undoing: status };
 }
 
 /** What became of the write of a call: its run was pruned, or these entries settle it, in their order. */
 export function recordedEffect({ settled, ...holder }: EffectHolder, entries: readonly JournalEntry[]): RecordedEffect {
   if (settled !== undefined) return { ...holder, ...settled, artifacts: [] };
-  let effect: RecordedEffect = { ...holder, ...settledEffect(entries), artifacts: [] };
+  let effect: RecordedEffect = { ...holder, ...settledEffect(entries, holder.seq), artifacts: [] };
   for (const entry of entries) {
+    if (!("seq" in entry) || entry.seq !== holder.seq) continue;
     if (entry.kind === "call-ended") effect = { ...effect, artifacts: entry.artifacts, ...(entry.asInterface === undefined ? {} : { asInterface: entry.asInterface }) };
     const result = entry.kind === "call-ended" || entry.kind === "call-late" ? entry.result : undefined;
     if (result !== undefined) effect = { ...effect, result };

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Row } from "./columns.ts";
 import { runSpan } from "./entry-rows.ts";
+import { undoSeqOf } from "./undo-seq.ts";
 
 /** Finds the rows of `entries` that hold what somebody looks for. Of a batch all of it is given: see `readRow`. */
 export interface EntrySelects {
@@ -8,7 +9,7 @@ export interface EntrySelects {
   all(tenant: string, runId: string, clear: boolean): readonly Row[];
   /** Rows that may hold results of that number. */
   results(tenant: string, runId: string, number: number): readonly Row[];
-  /** Rows that may hold what settles that call. */
+  /** Rows that may hold what tells how the write of that call stands. */
   settled(runId: string, seq: number): readonly Row[];
 }
 
@@ -22,10 +23,10 @@ export function createEntrySelects(database: DatabaseSync): EntrySelects {
       and ((e.kind = 'result' and e.seq = :number) or (e.kind = 'batch' and instr(e.body, :needle) > 0)) order by e.entry_id`);
   const settled = database.prepare(`
     select e.entry_id, e.kind, e.body, e.sealed ${ofRun}
-      and ((e.kind in ('call-ended', 'call-late', 'call-resolved') and e.seq = :seq) or (e.kind = 'batch' and instr(e.body, :needle) > 0)) order by e.entry_id`);
+      and ((e.kind in ('call-issued', 'call-ended', 'call-late', 'call-resolved') and e.seq in (:seq, :undoSeq)) or (e.kind = 'batch' and (instr(e.body, :needle) > 0 or instr(e.body, :undoNeedle) > 0))) order by e.entry_id`);
   return {
     all: (tenant, runId, clear) => all.all({ tenant, runId, clear: clear ? 1 : 0 }),
     results: (tenant, runId, number) => results.all({ tenant, runId, number, needle: `"number":${number}` }),
-    settled: (runId, seq) => settled.all({ runId, seq, needle: `"seq":${seq}` }),
+    settled: (runId, seq) => settled.all({ runId, seq, undoSeq: undoSeqOf(seq), needle: `"seq":${seq}`, undoNeedle: `"seq":${undoSeqOf(seq)}` }),
   };
 }

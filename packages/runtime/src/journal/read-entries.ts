@@ -11,13 +11,14 @@ import { keyLostError } from "./fence.ts";
 import { blobPlace, openPayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
+import { settlesWrite } from "./settling.ts";
 import { joinSignal, signalPlace } from "./signal-codec.ts";
 
 /** Reads what happened in runs. Every query names the tenant; what belongs to another is not there. */
 export interface EntryReader {
   readonly readEntries: (tenant: string, runId: string, clear: boolean) => Promise<readonly JournalEntry[]>;
   readonly readResult: (tenant: string, runId: string, number: number) => Promise<Extract<JournalEntry, { kind: "result" }> | undefined>;
-  /** What settles one call: its ends, late results and resolutions, with the clear values that are still there. */
+  /** What tells how the write of a call stands, its undoing included, with the clear values that are still there. */
   readonly readSettled: (tenant: string, runId: string, seq: number) => Promise<readonly JournalEntry[]>;
   readonly readSignals: (tenant: string, runId: string, clear: boolean) => Promise<readonly RunSignal[]>;
   readonly readSignal: (tenant: string, runId: string, position: number) => Promise<RunSignal>;
@@ -44,7 +45,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     async readSettled(tenant, runId, seq) {
       const found = rows.settled(runId, seq);
       const scope = scopeOf(tenant, runId, false);
-      return await Promise.all(openRows(found, scope).filter(({ body }) => settles(body, seq)).map((stored) => joinStored(stored, { blobs, scope, clear: true })));
+      return await Promise.all(openRows(found, scope).filter(({ body }) => settlesWrite(body, seq)).map((stored) => joinStored(stored, { blobs, scope, clear: true })));
     },
     async readResult(tenant, runId, number) {
       const found = rows.results(tenant, runId, number);
@@ -55,11 +56,6 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
     },
     ...createSignalReads(database, { blobs, scopeOf }),
   };
-}
-
-/** Whether an entry says what became of a call. */
-export function settles(entry: JournalEntry, seq: number): entry is Extract<JournalEntry, { readonly kind: "call-ended" | "call-late" | "call-resolved" }> {
-  return (entry.kind === "call-ended" || entry.kind === "call-late" || entry.kind === "call-resolved") && entry.seq === seq;
 }
 
 interface SignalReadSeams {

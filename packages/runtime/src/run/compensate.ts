@@ -4,6 +4,7 @@ import type { PerformedCall } from "../broker/call.ts";
 import { isParked } from "../broker/is-ended.ts";
 import type { ParkedCall } from "../broker/call-past.ts";
 import { callOfRun } from "./call-of-run.ts";
+import { undoSeqOf } from "../journal/undo-seq.ts";
 import { checkedInterfaces } from "./pinned-interfaces.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
@@ -15,9 +16,6 @@ type Remaining = Compensation["remaining"][number];
 const inDoubt = "it is not known whether it took effect";
 const undoingInDoubt = "it is not known whether undoing it took effect";
 const undoingFailed = ({ message }: CallError): string => `undoing it failed: ${message}`;
-
-/** Calls that undo others are numbered from here: the call they undo, added. Programs never come so far. */
-const undoSeqFrom = 1_000_000_000;
 
 /**
  * Undoes what a run has done, in reverse order, as far as its tools declare how (DESIGN P7). Each step is a call of its
@@ -34,7 +32,7 @@ export async function compensate(given: RunScope, entries: readonly JournalEntry
   const remaining: Remaining[] = [];
   for (const { seq, call } of doneInReverse(entries, calls)) {
     const { tool, callId } = call.issued;
-    const before = calls.get(undoSeqFrom + seq);
+    const before = calls.get(undoSeqOf(seq));
     const left = isUndone(before) ? undefined : await undo(scope, { seq, call, before, signal });
     if (left !== undefined) remaining.push({ callId, tool, ...left });
     else {
@@ -59,7 +57,7 @@ export function recordedCompensation(entries: readonly JournalEntry[]): Compensa
   const remaining: Remaining[] = [];
   for (const { seq, call } of doneInReverse(entries, calls)) {
     const { tool, callId } = call.issued;
-    const undoing = calls.get(undoSeqFrom + seq);
+    const undoing = calls.get(undoSeqOf(seq));
     if (isUndone(undoing)) undone.push(callId);
     else remaining.push({ callId, tool, ...whyRemaining(call, undoing) });
   }
@@ -83,17 +81,22 @@ function waitsFor({ approvalId, runId }: ApprovalQuestion): Why {
 
 type Issued = RecordedCall & { readonly issued: NonNullable<RecordedCall["issued"]> };
 
-/** Writes that took effect, or may have, the last that ended first. */
+/** Writes of the run that took effect, or may have, the last that ended first. */
 function doneInReverse(entries: readonly JournalEntry[], calls: ReadonlyMap<number, RecordedCall>): readonly { readonly seq: number; readonly call: Issued }[] {
   const endedAt = new Map(entries.flatMap((entry, index) => (entry.kind === "call-ended" ? [[entry.seq, index] as const] : [])));
   return [...calls]
     .flatMap(([seq, call]) => {
       const { issued, effectStatus, past } = call;
-      if (issued === undefined || issued.effect === "read" || issued.compensates !== undefined) return [];
+      if (issued === undefined || issued.effect === "read" || issued.compensates !== undefined || isAnothers(call)) return [];
       const status = effectStatus ?? (past.begun ? "unknown" : "none");
       return status === "none" ? [] : [{ seq, call: { ...call, issued } }];
     })
     .sort((a, b) => (endedAt.get(b.seq) ?? Number.POSITIVE_INFINITY) - (endedAt.get(a.seq) ?? Number.POSITIVE_INFINITY) || b.seq - a.seq);
+}
+
+/** The write is another call's, whose answer was given: what that one did is for its own run to undo. */
+function isAnothers({ ended }: RecordedCall): boolean {
+  return ended?.cached === true || ended?.error?.code === "EFFECT_ELSEWHERE";
 }
 
 /** It ended well, or it turned out later that it took effect: it came late, or a person said so. */
@@ -125,7 +128,7 @@ async function undo(scope: RunScope, { seq, call, before, signal }: Undoing): Pr
   const answered = call.output?.clear === undefined ? undefined : decodeValue(call.output.clear);
   const output = restore === undefined ? answered : restore(answered);
   const { seams, runId } = scope;
-  const undoSeq = undoSeqFrom + seq;
+  const undoSeq = undoSeqOf(seq);
   const past = before === undefined || before.ended !== undefined ? {} : { past: before.past };
   const answer = await seams.broker.perform({ ...callOfRun(scope), tool, args: performed.clear, callId: `${runId}.${undoSeq}`, seq: undoSeq, occurrence: occurrence ?? 0, signal, undo: { seq, output }, ...past });
   return whyNot(answer);

@@ -255,6 +255,81 @@ describe("one write for a task whose first run was pruned", () => {
   });
 });
 
+describe("a task that is submitted again, and undoing", () => {
+  function shop() {
+    const log: string[] = [];
+    const keys: string[] = [];
+    const order: TestTool = {
+      name: "order", effect: "write", idempotent: true, businessKey: (args) => (args as { ref: string }).ref,
+      handler: (args, { idempotencyKey }) => { keys.push(idempotencyKey); log.push("order"); return { id: (args as { ref: string }).ref }; },
+      compensate: () => { log.push("cancel"); },
+    };
+    const fail: TestTool = { name: "fail", effect: "write", handler: () => { throw new ToolError({ code: "NO", message: "no", notApplied: true }); } };
+    return { log, keys, tools: [order, fail] };
+  }
+  const ordered = "return await tools.t.order({ ref: 'X1' })";
+  const failing = "await tools.t.order({ ref: 'X1' }); await tools.t.fail({}); return 1";
+  const named = (user: string) => ({ tenant: "local", user, roles: [], claims: {} });
+
+  test("a second submission undoes nothing of the first", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    const gate = await open();
+    const first = await gate.run(ordered, { taskId: "a" });
+    const second = await gate.run(failing, { taskId: "a" });
+    expect(second).toMatchObject({ status: "failed" });
+    expect(second.compensation?.undone ?? []).toEqual([]);
+    expect(log).toEqual(["order"]);
+    await gate.runs.rollback(first.runId);
+    expect(log).toEqual(["order", "cancel"]);
+  });
+
+  test("nor does one of another user, who is not told what the first was answered", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    const gate = await open();
+    const first = await gate.run(ordered, { taskId: "b", principal: named("ann") });
+    const second = await gate.run(failing, { taskId: "b", principal: named("bob") });
+    expect(second).toMatchObject({ status: "failed", error: { code: "EFFECT_ELSEWHERE" } });
+    expect(JSON.stringify(second)).not.toContain(first.runId);
+    expect(log).toEqual(["order"]);
+  });
+
+  test("what was undone is made again, under a key of its own", async () => {
+    const { log, keys, tools } = shop();
+    const { open } = world(tools);
+    const gate = await open();
+    expect(await gate.run(failing, { taskId: "c" })).toMatchObject({ status: "failed", compensation: { remaining: [] } });
+    expect(log).toEqual(["order", "cancel"]);
+    const again = await gate.run(ordered, { taskId: "c" });
+    expect(again).toMatchObject({ status: "completed", value: { value: { id: "X1" } } });
+    expect(log).toEqual(["order", "cancel", "order"]);
+    expect(await gate.run(ordered, { taskId: "c" })).toMatchObject({ status: "completed" });
+    expect(log).toHaveLength(3);
+    await gate.runs.rollback(again.runId);
+    await gate.run(ordered, { taskId: "c" });
+    expect(log).toEqual(["order", "cancel", "order", "cancel", "order"]);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test("one business key named twice in a run is one write, undone once", async () => {
+    const { log, tools } = shop();
+    const { open } = world(tools);
+    await (await open()).run("await tools.t.order({ ref: 'X1' }); await tools.t.order({ ref: 'X1' }); await tools.t.fail({})", { taskId: "d" });
+    expect(log).toEqual(["order", "cancel"]);
+  });
+
+  test("undoing in doubt is not taken for the write nor for its absence", async () => {
+    const { tools } = shop();
+    const [order, fail] = tools;
+    const doubt = { ...order, idempotent: false, compensate: () => { throw new Error("the connection was lost"); } } as TestTool;
+    const { open } = world([doubt, ...(fail === undefined ? [] : [fail])]);
+    const gate = await open();
+    await gate.run(failing, { taskId: "e" });
+    expect(await gate.run(ordered, { taskId: "e" })).toMatchObject({ status: "failed", error: { code: "EFFECT_UNKNOWN", message: expect.stringContaining("whether undoing it took effect") as string } });
+  });
+});
+
 describe("compensation", () => {
   function shop() {
     const log: string[] = [];

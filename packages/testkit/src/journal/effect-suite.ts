@@ -13,7 +13,7 @@ export function effectSuite(seams: DurableSeams): void {
     const other = await second.begin(sampleRun("r2"));
     expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
     expect(await first.reserveEffect(lease, claimOf(0))).toEqual({ kind: "reserved" });
-    const holder = { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a") };
+    const holder = { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a"), user: sampleRun("r1").principal.user };
     expect(await second.reserveEffect(other, claimOf(5))).toEqual({ kind: "taken", effect: { ...holder, effectStatus: "unknown", artifacts: [] } });
     expect(await first.reserveEffect(lease, claimOf(1))).toMatchObject({ kind: "taken", effect: holder });
     const result = recorded({ id: "rec-1" });
@@ -74,11 +74,33 @@ export function effectSuite(seams: DurableSeams): void {
       expect(await second.reserveEffect(other, claimOf(1))).toMatchObject({ kind: "taken", effect: { effectStatus: effect.effectStatus } });
       expect(await first.prune({ olderThanMs: START_MS + 1 })).toMatchObject({ runs: 1 });
       expect(await second.readRun("acme", "r1")).toBeUndefined();
-      const kept = { kind: "taken", effect: { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a"), artifacts: [], ...effect } };
+      const kept = { kind: "taken", effect: { runId: "r1", callId: "c0", seq: 0, argsDigest: digestText("a"), user: sampleRun("r1").principal.user, artifacts: [], ...effect } };
       expect(await second.reserveEffect(other, claimOf(1))).toEqual(kept);
       // The same call of the same run is not what took it: that run is gone.
       const again = await second.begin(sampleRun("r1"));
       expect(await second.reserveEffect(again, claimOf(0))).toEqual(kept);
+    });
+  }
+
+  for (const [name, entries, undoing] of [
+    ["was undone", [{ ...issued(1_000_000_000), compensates: 0 }, ended(1_000_000_000)], "done"],
+    ["is being undone", [{ ...issued(1_000_000_000), compensates: 0 }], "unknown"],
+    ["may be undone", [{ ...issued(1_000_000_000), compensates: 0 }, ended(1_000_000_000, { outcome: "timed_out", effectStatus: "unknown" })], "unknown"],
+    ["could not be undone", [{ ...issued(1_000_000_000), compensates: 0 }, ended(1_000_000_000, { outcome: "failed", effectStatus: "none" })], undefined],
+  ] as const satisfies readonly (readonly [string, readonly JournalEntry[], string | undefined])[]) {
+    test(`whoever asks for the key of a write that ${name} is told so, also once its run was pruned`, async () => {
+      const { first, second, lease } = await twoOwners(seams);
+      await first.reserveEffect(lease, claimOf(0));
+      await first.append(lease, [issued(0), ended(0), ...entries], "lazy");
+      const other = await second.begin(sampleRun("r2"));
+      const told = async () => {
+        const answer = await second.reserveEffect(other, claimOf(1));
+        return answer.kind === "taken" ? { effectStatus: answer.effect.effectStatus, undoing: answer.effect.undoing } : answer;
+      };
+      expect(await told()).toEqual({ effectStatus: "done", undoing });
+      await first.finish(lease, sampleFinish({ endedAtMs: START_MS }));
+      expect(await first.prune({ olderThanMs: START_MS + 1 })).toMatchObject({ runs: 1 });
+      expect(await told()).toEqual({ effectStatus: "done", undoing });
     });
   }
 
