@@ -48,6 +48,8 @@ const givenModules = `
 declare module "tools" {
   export const documents: typeof import("tools/documents"); export const crm: { find(input: { name: string }): Promise<unknown> };
   export const shop: typeof import("tools/shop");
+  export const handbook: { search(input: { query: string; limit?: number; path?: string }): Promise<{ passages: { document: string; heading?: string; passage: string; offset: number }[] }>;
+    read(input: { document: string; offset?: number; limit?: number }): Promise<{ text: string; next_offset: number | null }> };
   export const github: { repository(input: { owner: string; name: string; select: string }): Promise<{ issues: unknown } | null>;
     issues_list_for_repo: { pages(input: { owner: string; repo: string; state: "open" }): AsyncIterable<readonly { number: number; title: string; comments: number }[]> } };
   export function search(query: string, options?: { limit?: number; namespace?: string; detail?: "name" | "line" | "signature" | "full" }): Promise<unknown>; export function describe(names: readonly string[]): Promise<unknown>;
@@ -110,7 +112,7 @@ describe("docs/guide and the packages' READMEs", { timeout: 120_000 }, () => {
     const value: unknown = ts.convertToObject(ts.parseJsonText("shown.json", text), errors);
     expect(errors.map(({ messageText }) => messageText)).toEqual([]);
     if (Array.isArray(value)) expect(() => createCedarPolicy({ rules: value as PolicyRule[] })).not.toThrow();
-    else if (typeof value === "object" && value !== null && ["mcpServers", "rules", "sql", "openapi", "graphql"].some((key) => key in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
+    else if (typeof value === "object" && value !== null && ["mcpServers", "rules", "sql", "openapi", "graphql", "documents", "searchApis"].some((key) => key in value)) expect(configSchema.safeParse(value).error).toBeUndefined();
   });
 
   test.each(of("sh").filter(([, { text }]) => text.includes("callgate init")))("%s does what it says in an empty folder", (_place, { text }) => {

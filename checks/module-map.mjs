@@ -51,6 +51,7 @@ export const modules = {
   "source-openapi": { path: "packages/source-openapi/src", does: "services with an OpenAPI document as sources", imports: ["contract", "runtime doors", "http-client", "source-openapi/request"] },
   "source-openapi/request": { path: "packages/source-openapi/src/request", does: "one operation over HTTP: its request, its answer, its pages", imports: ["contract", "http-client", "source-openapi"] },
   "source-sql": { path: "packages/source-sql/src", does: "SQL databases as sources: tables as typed tools, queries that the database keeps from writing", imports: ["contract", "runtime doors"] },
+  "source-documents": { path: "packages/source-documents/src", does: "folders of documents as sources: full-text search, and reading by pages", imports: ["contract", "runtime doors"] },
   "source-graphql": { path: "packages/source-graphql/src", does: "GraphQL services as sources", imports: ["contract", "http-client"] },
   "mcp-server": { path: "packages/mcp-server/src", does: "a gate as an MCP server", imports: ["contract", "runtime doors"] },
   "journal-postgres": { path: "packages/journal-postgres/src", does: "the record of runs in PostgreSQL, for many machines", imports: ["contract", "runtime doors"] },
@@ -62,7 +63,7 @@ export const modules = {
   callgate: {
     path: "packages/callgate/src",
     does: "the only place that puts the parts together: library door, configuration, command line",
-    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-graphql", "source-sql", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent", "eval"],
+    imports: ["contract", "runtime doors", "check-typescript", "check-python", "sandbox-quickjs", "sandbox-process", "sandbox-deno", "source-mcp", "http-client", "source-openapi", "source-openapi/request", "source-graphql", "source-sql", "source-documents", "mcp-server", "journal-postgres", "redis", "policy-cedar", "agent", "eval"],
   },
 };
 

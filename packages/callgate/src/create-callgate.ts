@@ -25,6 +25,7 @@ import type { PrincipalInput } from "./principal-input.ts";
 import { registeredLanguages } from "./program-languages.ts";
 import { pythonCheckers } from "./python-check.ts";
 import { configuredRemote, sandboxDrivers } from "./sandbox-driver.ts";
+import { documentsSources } from "./documents-sources.ts";
 import { sqlSources } from "./sql-sources.ts";
 import { userFolders } from "./state-folder.ts";
 import { createSearchIndexFile } from "./search-index-file.ts";
@@ -109,6 +110,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options, { folder, stateFolder, clock });
   const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
+  const documents = await documentsSources(options.documents ?? {}, { folder, stateFolder });
   const services = await servicesOf(options, { folder, stateFolder, env: process.env, clock });
   const templates = options.templatesFolder === undefined || options.templatesFolder === false ? [] : (await import("./folder/folder-templates.ts")).folderTemplates(resolve(folder, options.templatesFolder));
   const policy = await openPolicy(options, folder);
@@ -130,7 +132,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
   const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
-    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources],
+    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources, ...documents],
     checkers: [...(shared.checkers ?? javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder)), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
@@ -176,10 +178,11 @@ async function serversOf({ mcpServers = {}, eagerSources = false, journal = {}, 
 }
 
 /** Each kind is loaded only where there is a service of it. */
-async function servicesOf({ openapi = {}, graphql = {} }: CallgateOptions, host: ServiceHost): Promise<ServiceSources> {
+async function servicesOf({ openapi = {}, graphql = {}, searchApis = {} }: CallgateOptions, host: ServiceHost): Promise<ServiceSources> {
   const made = await Promise.all([
     ...(Object.keys(openapi).length === 0 ? [] : [import("./openapi-sources.ts").then(({ openapiSources }) => openapiSources(openapi, host))]),
     ...(Object.keys(graphql).length === 0 ? [] : [import("./graphql-sources.ts").then(({ graphqlSources }) => graphqlSources(graphql, host))]),
+    ...(Object.keys(searchApis).length === 0 ? [] : [import("./search-api/search-api-sources.ts").then(({ searchApiSources }) => searchApiSources(searchApis, host))]),
   ]);
   return { sources: made.flatMap(({ sources }) => sources), secrets: made.flatMap(({ secrets }) => secrets) };
 }

@@ -4,6 +4,8 @@ import { agentSchema } from "./agent-schema.ts";
 import { lintRuleIds } from "../lint/lint-rule.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
 import { sqlSchema } from "./sql-schema.ts";
+import { documentsSchema } from "./documents-schema.ts";
+import { searchApiSchema } from "./search-api-schema.ts";
 import { graphqlSchema, openapiSchema } from "./service-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
@@ -237,6 +239,8 @@ export const configSchema = z.strictObject({
   sql: z.record(z.string(), sqlSchema).optional().describe("Databases whose tables become tools; see docs/guide/sql.md"),
   openapi: z.record(z.string(), openapiSchema).optional().describe("Services with an OpenAPI document, by namespace; see docs/guide/openapi.md"),
   graphql: z.record(z.string(), graphqlSchema).optional().describe("GraphQL services, by namespace; see docs/guide/graphql.md"),
+  documents: z.record(z.string(), documentsSchema).optional().describe("Folders of documents to search and read, by namespace; see docs/guide/documents.md"),
+  searchApis: z.record(z.string(), searchApiSchema).optional().describe("Services that search the web, by namespace; see docs/guide/documents.md"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z
     .strictObject({

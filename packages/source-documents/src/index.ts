@@ -1,0 +1,2 @@
+export { createDocumentsSource } from "./documents-source.ts";
+export type { DocumentsSourceOptions } from "./documents-options.ts";
