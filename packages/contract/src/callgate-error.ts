@@ -28,6 +28,7 @@ export const callgateErrorCodes = {
   PLAN_INVALID: "What was given is no plan, was changed by hand, or was asked for a change that it cannot take; nothing was done",
   PLAN_STALE: "What the plan was made against has changed: a tool's definition, the policy or the principal; nothing was done",
   PLAN_NOT_APPROVED: "The plan has no approval that counts: none, an expired one, or one that is not signed by who may; nothing was done",
+  REHEARSED_ANSWERS: "Answers on the record are placeholders of a rehearsal, with which nothing new is called for real; nothing ran",
   REHEARSAL_REFUSED: "The program could change things without a tool where it would run, so that it cannot be rehearsed there; nothing ran",
   WORKFLOW_INVALID: "A workflow's files are wrong, or none can be made of the run: the message names the place and the fix",
   RECORDING_INVALID: "A recording is damaged or of another version, or none can be made of the run: with placeholders for its sensitive values the program takes another way",

@@ -36,7 +36,8 @@ export interface GateTimeTravel {
    * has with the same tool and arguments, the nth of equal ones by the nth. Nothing happens to the world by those. The run
    * is recorded as one of its own.
    *
-   * Errors: RUN_NOT_FOUND, REPLAY_UNAVAILABLE, RECORDING_INVALID, REHEARSAL_REFUSED (`stop` and `simulate` in a
+   * Errors: RUN_NOT_FOUND, REPLAY_UNAVAILABLE, RECORDING_INVALID, REHEARSED_ANSWERS (`ask` and `allow` where an answer is
+   * the placeholder of a rehearsal), REHEARSAL_REFUSED (`stop` and `simulate` in a
    * sandbox with a folder or network of its own), USAGE.
    */
   edit(from: string | Recording, options: EditOptions): Promise<EditResult>;

@@ -5,6 +5,7 @@ import type { RunLimits } from "./limits.ts";
 import type { EffectStatus, OutcomeKind, RunStatus } from "./outcome.ts";
 import type { RunResult } from "./run-result.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
+import type { SimulatedBy } from "./simulation.ts";
 import type { Effect } from "./tool-spec.ts";
 import type { WireValue } from "./value-codec.ts";
 
@@ -120,7 +121,7 @@ export interface RecordingTool {
 
 /** An answer a program had, in the order in which it had them. */
 export type RecordingAnswer = { readonly seq: number; /** The program's clock. */ readonly atMs: number } & (
-  | { readonly kind: "tool"; readonly tool: string; readonly args: RecordingValue; readonly outcome: OutcomeKind; readonly result: RecordingResult }
+  | { readonly kind: "tool"; readonly tool: string; readonly args: RecordingValue; readonly outcome: OutcomeKind; /** It was rehearsed: the answer is a placeholder. */ readonly simulated?: SimulatedBy; readonly result: RecordingResult }
   | { readonly kind: "builtin"; readonly name: string; readonly args: RecordingValue; readonly result: RecordingResult }
   | { readonly kind: "timer"; readonly delayMs: number }
 );

@@ -1,4 +1,4 @@
-import type { CallError, DeliveredCall, Digest, Effect, EffectStatus, GuestCall, GuestCompletion, OutcomeKind, RecordedValue } from "@callgate/contract";
+import type { CallError, DeliveredCall, Digest, Effect, EffectStatus, GuestCall, GuestCompletion, OutcomeKind, RecordedValue, SimulatedBy } from "@callgate/contract";
 import { deliveredForm } from "./replay-script.ts";
 import type { ResumePoint } from "./resume-point.ts";
 
@@ -26,6 +26,8 @@ export interface BookedCall {
   /** What it came to when it was made. */
   readonly effectStatus: EffectStatus;
   readonly durationMs: number;
+  /** It was rehearsed: the answer is a placeholder. */
+  readonly simulated?: SimulatedBy;
 }
 
 /** Finds the recorded answer to a call of a program that may be another one. */
@@ -65,8 +67,8 @@ export function answersOf({ recorded, calls, undelivered, lastMs }: ResumePoint)
   const booked = (seq: number): Pick<BookedAnswer, "tool"> => {
     const { issued, ended, effectStatus } = calls.get(seq) ?? {};
     if (issued === undefined || ended === undefined) return {};
-    const { outcome, error, result, durationMs } = ended;
-    return { tool: { effect: issued.effect, definitionDigest: issued.definitionDigest, args: issued.args, outcome, effectStatus: effectStatus ?? ended.effectStatus, durationMs, ...(error === undefined ? {} : { error }), ...(result === undefined ? {} : { value: result }) } };
+    const { outcome, error, result, durationMs, simulated } = ended;
+    return { tool: { effect: issued.effect, definitionDigest: issued.definitionDigest, args: issued.args, outcome, effectStatus: effectStatus ?? ended.effectStatus, durationMs, ...(error === undefined ? {} : { error }), ...(simulated === undefined ? {} : { simulated }), ...(result === undefined ? {} : { value: result }) } };
   };
   return [
     ...completions.map(({ seq, atMs, call, result }, order): BookedAnswer => ({ order, seq, atMs, call, result, ...booked(seq) })),

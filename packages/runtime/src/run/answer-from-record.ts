@@ -9,13 +9,15 @@ import type { ToolCall } from "./tool-call.ts";
  * The end of a call that a recorded run made before. No tool is reached and nobody is asked: what is told is what the
  * caller's own record holds. It is written down as a call that changed nothing.
  */
-export function answerFromRecord({ log, seams, rerun }: RunScope, { seq, callId, tool, occurrence }: ToolCall, signal: AbortSignal): Promise<PerformedCall> {
+export function answerFromRecord({ log, seams, rerun, rehearsal }: RunScope, { seq, callId, tool, occurrence }: ToolCall, signal: AbortSignal): Promise<PerformedCall> {
   const answer = rerun?.answerTo(seq);
   const booked = answer?.tool;
   if (rerun === undefined || answer === undefined || booked === undefined) throw new Error(`There is no recorded answer to call ${seq}`);
-  const { effect, definitionDigest, args, outcome: kind, error, value } = booked;
+  const { effect, definitionDigest, args, outcome: kind, error, value, simulated } = booked;
   log.add({ kind: "call-issued", atMs: seams.clock.now(), seq, callId, tool, definitionDigest, effect, args, ...(effect === "read" ? {} : { occurrence }) });
   const common = { kind: "performed" as const, durationMs: 0, effect, argsDigest: args.digest, sensitiveValues: [] };
+  // A placeholder stays one, whichever run it is handed to.
+  const by = simulated === undefined ? {} : { simulated };
   const note = { atMs: seams.clock.now(), seq, effectStatus: "none" as const, durationMs: 0, attempts: 0, artifacts: [] };
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => {
@@ -26,8 +28,10 @@ export function answerFromRecord({ log, seams, rerun }: RunScope, { seq, callId,
     rerun.inTurn(seq, ({ atMs }) => {
       if (signal.aborted) return;
       const recorded = { runId: rerun.runId, effectStatus: booked.effectStatus, durationMs: booked.durationMs };
-      log.add({ kind: "call-ended", ...note, outcome: kind, cached: true, ...(value === undefined ? {} : { result: value }), ...(error === undefined ? {} : { error }), recorded });
-      resolve({ ...common, outcome: outcomeOf(answer), recordedThen: { ...recorded, atMs }, ...(answer.result.kind === "value" ? { wire: answer.result.value } : {}) });
+      log.add({ kind: "call-ended", ...note, outcome: kind, cached: true, ...(value === undefined ? {} : { result: value }), ...(error === undefined ? {} : { error }), ...by, recorded });
+      const outcome = outcomeOf(answer);
+      rehearsal?.note({ seq, tool }, { outcome, ...by });
+      resolve({ ...common, ...by, outcome, recordedThen: { ...recorded, atMs }, ...(answer.result.kind === "value" ? { wire: answer.result.value } : {}) });
     });
   });
 }

@@ -56,6 +56,7 @@ export function createGateTimeTravel({ seams, runner, drivers, principal, viewFo
     if (program === undefined) throw new CallgateError("USAGE", `The text of run ${edited.runId} is not kept any more; give the program`);
     const { program: _program, newCalls = "stop", signal: _signal, ...given } = options;
     const request = requestFor(program, { ...edited.run, ...given, limits: { ...edited.run.limits, ...given.limits } }, signal);
+    refusePlaceholders(edited, newCalls);
     const driver = driverFor(drivers, request.language);
     // Where new calls are to change nothing, the sandbox itself must not either.
     if (newCalls === "stop" || newCalls === "simulate") refuseWaysAround(seams, { driver, language: request.language });
@@ -84,6 +85,14 @@ export function createGateTimeTravel({ seams, runner, drivers, principal, viewFo
     traces: ({ principal: asker = principal, limit = 1_000 } = {}) => callTraces({ ...seams, view: viewFor(asker), limit }, asker),
     recording: (runId, { principal: asker = principal, signal: given } = {}) => during(given, async (signal) => makeRecording(seams, { run: await must(runId, asker), view: viewFor(asker), drivers, signal })),
   };
+}
+
+/** Errors: REHEARSED_ANSWERS where a real call could be made with what a placeholder says, or because of it. */
+function refusePlaceholders({ runId, answers }: Edited, newCalls: NewCalls): void {
+  if (newCalls === "stop" || newCalls === "simulate") return;
+  const rehearsed = [...new Set(answers.flatMap(({ call, tool }) => (call.kind === "tool" && tool?.simulated !== undefined ? [call.tool] : [])))];
+  if (rehearsed.length === 0) return;
+  throw new CallgateError("REHEARSED_ANSWERS", `Run ${runId} rehearsed ${rehearsed.join(", ")}: what was answered there is a placeholder for something that is not there, so no new call is made for real after it. Nothing ran. Edit it with new calls "simulate", or rehearse the changed program and approve its plan`, { details: { runId, tools: rehearsed } });
 }
 
 function unusedOf({ left }: Rerun): EditResult["unused"] {

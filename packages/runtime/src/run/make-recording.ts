@@ -179,7 +179,7 @@ function answerOf({ seq, atMs, call, tool }: BookedAnswer, { args = noArguments,
   if (call.kind === "timer") return { kind: "timer", seq, atMs, delayMs: call.delayMs };
   const told: RecordingResult = result.kind === "error" ? result : { kind: "value", value: recordingValue(result.value) };
   if (call.kind === "builtin") return { kind: "builtin", seq, atMs, name: call.name, args: recordingValue(args), result: told };
-  return { kind: "tool", seq, atMs, tool: call.tool, args: recordingValue(args), outcome: tool?.outcome ?? (result.kind === "value" ? "ok" : "failed"), result: told };
+  return { kind: "tool", seq, atMs, tool: call.tool, args: recordingValue(args), outcome: tool?.outcome ?? (result.kind === "value" ? "ok" : "failed"), ...(tool?.simulated === undefined ? {} : { simulated: tool.simulated }), result: told };
 }
 
 const noArguments: WireValue = encodeValue({});

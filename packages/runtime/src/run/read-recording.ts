@@ -22,7 +22,7 @@ const shape = z.looseObject({
   tools: z.array(z.looseObject({ name: z.string().regex(/^[^.]+\.[^.]+$/), description: z.string(), effect: z.enum(["read", "write", "destructive"]) })),
   answers: z.array(
     z.discriminatedUnion("kind", [
-      z.looseObject({ ...head, kind: z.literal("tool"), tool: z.string(), args: value, outcome: z.string(), result }),
+      z.looseObject({ ...head, kind: z.literal("tool"), tool: z.string(), args: value, outcome: z.string(), simulated: z.enum(["tool", "example", "schema", "opaque"]).optional(), result }),
       z.looseObject({ ...head, kind: z.literal("builtin"), name: z.string(), args: value, result }),
       z.looseObject({ ...head, kind: z.literal("timer"), delayMs: z.number() }),
     ]),
@@ -59,8 +59,8 @@ function resultOf(told: RecordingResult): GuestCompletion["result"] {
   return told.kind === "error" ? told : { kind: "value", value: wireOf(told.value) };
 }
 
-function bookedOf({ tool, outcome, result: told }: Extract<RecordingAnswer, { kind: "tool" }>, redactor: Redactor) {
-  const common = { definitionDigest: undefined, outcome, effectStatus: "none" as const, durationMs: 0 };
+function bookedOf({ tool, outcome, simulated, result: told }: Extract<RecordingAnswer, { kind: "tool" }>, redactor: Redactor) {
+  const common = { definitionDigest: undefined, outcome, effectStatus: "none" as const, durationMs: 0, ...(simulated === undefined ? {} : { simulated }) };
   return told.kind === "value" ? { ...common, value: recordOf(wireOf(told.value), redactor) } : { ...common, error: callErrorOf(tool, told.error) };
 }
 

@@ -157,6 +157,24 @@ return [slow, fast, found.length];`);
       expect((await gate.runs.show(came.result.runId))?.run).toMatchObject({ kind: "rehearsal", edits: { newCalls: "simulate" } });
     });
 
+    test("placeholders of a rehearsal stay placeholders: nothing new is made for real with them, from a run, its edit or its recording", async () => {
+      const ticket = 'const a = await tools.t.write({ n: 1 });';
+      const rehearsed = await gate.run(ticket, { rehearse: true });
+      const changed = `${ticket} const seen = await tools.t.read({ n: a.written.n ?? 2, of: a }); await tools.t.mail({ to: "ada", text: JSON.stringify(a) }); return seen;`.replace("a.written.n ?? 2", "2");
+      const { came, called } = await reachedBy(async () => {
+        const again = await gate.runs.edit(rehearsed.runId, { program: changed, newCalls: "simulate" });
+        const stopped = await gate.runs.edit(rehearsed.runId, { program: `${ticket} return 1` });
+        const recording = await gate.runs.recording(rehearsed.runId);
+        for (const newCalls of ["allow", "ask"] as const) for (const from of [rehearsed.runId, again.result.runId, stopped.result.runId, recording]) await expect(gate.runs.edit(from, { program: changed, newCalls })).rejects.toMatchObject({ code: "REHEARSED_ANSWERS", message: expect.stringContaining("simulate") as string });
+        return { again, stopped };
+      });
+      // The read is about a placeholder: nothing real is asked about it.
+      expect(called).toEqual([]);
+      const simulated = expect.any(String) as string;
+      expect(came.again.result.calls).toMatchObject([{ tool: "t.write", simulated, recorded: {} }, { tool: "t.read", simulated }, { tool: "t.mail", simulated }]);
+      expect(came.stopped.result).toMatchObject({ status: "completed", calls: [{ simulated }] });
+    });
+
     test("can be replayed and edited again", async () => {
       const live = await gate.run(program);
       const first = await gate.runs.edit(live.runId, { program: program.replace("a.n + 1", "a.n + 5"), newCalls: "allow" });
