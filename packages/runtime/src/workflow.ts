@@ -5,6 +5,7 @@ export { makeWorkflow } from "./workflow/make-workflow.ts";
 export type { MakeWorkflowOptions } from "./workflow/make-workflow.ts";
 export { relockWorkflow } from "./workflow/relock-workflow.ts";
 export type { Relocked } from "./workflow/relock-workflow.ts";
+export { wideningsBetween } from "./workflow/save-again.ts";
 export { suggestWorkflows } from "./workflow/suggest/suggest-workflows.ts";
 export type { SavedByWorkflow, SuggestedWorkflow, SuggestOptions, WorkflowSuggestions } from "./workflow/suggest/suggest-workflows.ts";
 export { testWorkflow } from "./workflow/test-workflow.ts";

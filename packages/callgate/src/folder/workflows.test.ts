@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Gate } from "@callgate/contract";
-import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
+import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, wideningsBetween, writeWorkflow } from "@callgate/runtime/workflow";
 import { defineTool } from "@callgate/runtime/source";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -179,6 +179,40 @@ describe("workflows", () => {
     const changed = await open("new");
     expect(await relockWorkflow(changed, workflow)).toMatchObject({ kind: "refused", findings: expect.arrayContaining([expect.objectContaining({ severity: "broken", message: expect.stringMatching(/no field status/) as string })]) as unknown[] });
     expect(await relockWorkflow(gate, { ...workflow, program: workflow.program.replace("cancelled: true", "cancelled: false") })).toMatchObject({ kind: "refused", findings: [{ message: expect.stringContaining("it returns") as string }] });
+  });
+
+  test("saved again it takes what each of its recordings returned and gave, keeps what a person wrote, and says what is wider", async () => {
+    orders = start();
+    const again = join(root, "again");
+    const branches = 'const id = "W1"; const order = await tools.shop.get({ order_id: id }); if (order.status !== "pending") { const { status } = await tools.shop.cancel({ order_id: id, reason: "ordered by mistake" }); return { cancelled: true, as: status }; } await tools.shop.mail({ to: "desk", text: "pending" }); return { cancelled: false, left: 1 };';
+    const gate = await open();
+    const read = () => { const [one] = readWorkflows(again).workflows; if (one === undefined) throw new Error("no workflow"); return one; };
+    const save = async (program: string, fixed?: readonly string[]) => {
+      const { runId } = await gate.run(program);
+      const [before] = readWorkflows(again).workflows;
+      writeWorkflow(again, await makeWorkflow(gate, { runId, name: "one", version: "1.0.0", description: "x", ...(fixed === undefined ? {} : { fixed }), ...(before === undefined ? {} : { before }) }));
+      return read().manifest;
+    };
+    const first = await save(branches, ["to", "text"]);
+    expect(first.input).toMatchObject({ required: ["id"] });
+    // A person's words: what it takes, returns and may be given.
+    const get = first.tools["shop.get"];
+    if (get === undefined) throw new Error("no tool");
+    const edited = { ...first, deprecated: "use two", input: { type: "object", properties: { id: { type: "string", description: "of an order" } }, required: ["id"], additionalProperties: false }, output: { ...(first.output as object), description: "what became of it" }, tools: { ...first.tools, "shop.get": { ...get, args: { type: "object", properties: { order_id: { type: "string", maxLength: 2 } }, required: ["order_id"], additionalProperties: false } } } } as const;
+    writeWorkflow(again, { ...read(), manifest: edited });
+    const second = await save(branches.replace('"W1"', '"W2"'));
+    expect(second).toMatchObject({ deprecated: "use two", input: edited.input, output: { description: "what became of it", required: ["cancelled"], properties: { left: { type: "integer" }, as: { type: "string" } } } });
+    expect(second.tools["shop.get"]?.args).toEqual(edited.tools["shop.get"].args);
+    expect(second.tools["shop.mail"]).toEqual(first.tools["shop.mail"]);
+    expect(second.tools["shop.mail"]?.args).toMatchObject({ properties: { to: { const: "desk" }, text: { const: "pending" } } });
+    expect(second.tools["shop.cancel"]?.args).toMatchObject({ properties: { reason: { const: "ordered by mistake" } } });
+    const said = wideningsBetween(edited, second);
+    expect(said).toEqual([expect.stringContaining("its output was"), expect.stringContaining("shop.cancel")]);
+    expect(await testWorkflow(gate, read())).toMatchObject([{ passed: true }, { passed: true }]);
+    expect(await testWorkflow(gate, { ...read(), manifest: { ...second, output: first.output } })).toMatchObject(expect.arrayContaining([{ passed: false, failures: [expect.stringContaining("its output schema refuses what it returns")] }].map((one) => expect.objectContaining(one) as unknown)));
+    // A literal that is another now is another constant; one that became an input is none.
+    const third = await save(branches.replace("desk", "post").replace('"pending" }', "id }"), ["to"]);
+    expect(third.tools["shop.mail"]?.args).toMatchObject({ properties: { to: { const: "post" }, text: { type: "string" } } });
   });
 
   test("versions follow what changes for callers", async () => {

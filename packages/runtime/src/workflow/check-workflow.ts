@@ -76,9 +76,10 @@ function breaksOf({ tool, args, result }: Extract<RecordingAnswer, { kind: "tool
   ];
 }
 
-function firstIssue(schema: ToolView["spec"]["input"], value: unknown): string | undefined {
+/** Undefined: the value fits. */
+export function firstIssue(schema: ToolView["spec"]["input"], value: unknown): string | undefined {
   const parsed = createSchemaValidator(schema).validate(value);
   if (parsed.kind === "ok") return undefined;
   const [issue] = parsed.issues;
-  return `${issue?.path === "" || issue === undefined ? "it" : issue.path} ${issue?.message ?? ""}`;
+  return `${issue?.path === "" || issue === undefined ? "" : `${issue.path}: `}${issue?.message ?? "does not match the schema"}`;
 }

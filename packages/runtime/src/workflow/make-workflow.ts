@@ -7,6 +7,7 @@ import { inferInputs, literalValues, withInputs } from "./infer-inputs.ts";
 import type { InputLiteral } from "./infer-inputs.ts";
 import { schemaOfValues } from "./infer-schema.ts";
 import { nameProblem } from "./parse-manifest.ts";
+import { isViewed, saveAgain } from "./save-again.ts";
 
 export interface MakeWorkflowOptions {
   readonly runId: string;
@@ -15,6 +16,8 @@ export interface MakeWorkflowOptions {
   readonly description: string;
   /** Inputs that stay literals of the program. */
   readonly fixed?: readonly string[];
+  /** The workflow that it takes the place of: what stands in its manifest stays, and literals that stayed in its program stay. */
+  readonly before?: Workflow;
   readonly principal?: Principal;
 }
 
@@ -28,7 +31,7 @@ type ToolAnswer = Extract<RecordingAnswer, { readonly kind: "tool" }>;
  * REPLAY_UNAVAILABLE.
  */
 export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Promise<Omit<Workflow, "digest">> {
-  const { runId, name, version, description, fixed = [], principal } = options;
+  const { runId, name, version, description, before, principal } = options;
   const misnamed = nameProblem(name);
   if (misnamed !== undefined) throw refuse(runId, misnamed);
   const asker = principal === undefined ? {} : { principal };
@@ -40,6 +43,7 @@ export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Pr
   const args = answers.map(argsOf);
   const { language } = recording;
   const found = inferInputs({ text: recording.program, language }, args);
+  const fixed = options.fixed ?? (before === undefined ? [] : stillFixed(before, found));
   for (const unknown of fixed.filter((one) => !found.some((input) => input.name === one))) throw refuse(runId, `it has no input ${unknown} that could stay fixed; there are ${found.map((input) => input.name).join(", ") || "none"}`);
   const inputs = found.filter((input) => !fixed.includes(input.name));
   const replaced = withInputs({ text: original, language }, inputs);
@@ -47,7 +51,7 @@ export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Pr
   const program = language === "python" && beginsWithBlock(replaced) ? `\n${replaced}` : replaced;
   if (program.trim() !== withInputs({ text: recording.program, language }, inputs).trim()) throw refuse(runId, "its program holds a sensitive value that is no input of it. A workflow is a file for others to read: have the program read the value from a tool, or pass it to one as it stands");
   const tools = toolsOf(gate, shown.entries, { answers, constants: new Set(literalValues({ text: program, language })), asker });
-  const manifest: WorkflowManifest = {
+  const made: WorkflowManifest = {
     format: 1,
     name,
     version,
@@ -60,9 +64,18 @@ export async function makeWorkflow(gate: Gate, options: MakeWorkflowOptions): Pr
     from: { runId },
   };
   const recorded: JsonObject = Object.fromEntries(inputs.map((input) => [input.name, input.value]));
+  const givenTo = (tool: string): readonly JsonValue[] => answers.filter((answer) => answer.tool === tool).map(argsOf);
+  const manifest = before === undefined ? made : saveAgain(before, { manifest: made, program, inputs: recorded, recording, givenTo, declaredBy: (tool) => gate.describe([tool], asker)[0]?.spec.input });
   const checked = await gate.check(composeProgram(manifest, program, recorded), { ...asker, language: manifest.language });
   if (checked.status === "rejected") throw refuse(runId, `with its inputs it does not pass the check: ${checked.diagnostics.filter(({ severity }) => severity === "error").map(({ line, message }) => `line ${line}: ${message}`).join("; ")}`);
   return { manifest, program, recordings: [{ inputs: recorded, recording }] };
+}
+
+/** Literals that could be inputs, were none when the workflow was saved before, and stand in its program. */
+function stillFixed({ manifest: { input, language }, program }: Workflow, found: readonly InputLiteral[]): readonly string[] {
+  const held = new Set(literalValues({ text: program, language }));
+  const had = isPlainObject(input) && isPlainObject(input["properties"]) ? Object.keys(input["properties"]) : [];
+  return found.filter(({ name, value }) => !had.includes(name) && held.has(value)).map(({ name }) => name);
 }
 
 function refuse(runId: string, why: string): CallgateError {
@@ -141,10 +154,9 @@ function schemaAt(schema: unknown, [key, ...rest]: readonly string[]): JsonSchem
   return items === undefined ? undefined : schemaAt(items, rest);
 }
 
-/** Views of what JSON has no word for are no values. */
 function outputSchema({ end }: Recording): JsonSchema {
   const { value } = end;
-  return value === undefined || /"\$(?:undefined|number|bigint|date|map|set|array|bytes|error)":/.test(JSON.stringify(value)) ? {} : schemaOfValues([value], { isOpen: true });
+  return value === undefined || isViewed(value) ? {} : schemaOfValues([value], { isOpen: true });
 }
 
 const byStrength: readonly Effect[] = ["read", "write", "destructive"];

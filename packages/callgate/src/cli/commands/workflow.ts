@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { Gate, Workflow, WorkflowFinding, WorkflowTest } from "@callgate/contract";
-import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, writeWorkflow } from "@callgate/runtime/workflow";
+import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, wideningsBetween, writeWorkflow } from "@callgate/runtime/workflow";
 import type { WorkflowFolder } from "@callgate/runtime/workflow";
 import { workflowsFolderOf } from "../../open-gate.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -38,16 +38,18 @@ export async function saveWorkflowCommand(runId: string, { name, version, descri
   const { folder, workflows } = await workflowsHere(context);
   const before = workflows.find(({ manifest }) => manifest.name === name);
   return await context.withGate(async (gate) => {
-    const made = await makeWorkflow(gate, { runId, name, version: version ?? "1.0.0", description: description ?? before?.manifest.description ?? `Saved from run ${runId}`, ...(fixed === undefined ? {} : { fixed }) });
+    const made = await makeWorkflow(gate, { runId, name, version: version ?? "1.0.0", description: description ?? before?.manifest.description ?? `Saved from run ${runId}`, ...(fixed === undefined ? {} : { fixed }), ...(before === undefined ? {} : { before }) });
     const saved = before === undefined ? made : { ...made, manifest: { ...made.manifest, version: nextVersion(before.manifest, made.manifest, version) } };
     const place = writeWorkflow(folder, saved);
     const { manifest } = saved;
+    const changes = before === undefined ? [] : wideningsBetween(before.manifest, manifest);
     const { terminal } = context;
-    if (context.options.json === true) terminal.out(`${JSON.stringify({ place, manifest })}\n`);
+    if (context.options.json === true) terminal.out(`${JSON.stringify({ place, manifest, changes })}\n`);
     else {
       terminal.out(`${relative(process.cwd(), place)} holds workflows.${manifest.name} ${manifest.version}\n`);
       const inputs = Object.keys(saved.recordings[0]?.inputs ?? {});
       terminal.err(`${inputs.length === 0 ? "It takes no inputs" : `Inputs: ${inputs.join(", ")}`}. Effect: ${manifest.effect}. It may call ${Object.keys(manifest.tools).join(", ") || "nothing"}. Read its files before you commit them; callgate workflow run ${manifest.name} runs it\n`);
+      for (const change of changes) terminal.err(`${terminal.colors.yellow("changed")} ${visible(change)}\n`);
     }
     return exitCodes.ok;
   });
