@@ -156,16 +156,21 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
-    defaults: {
-      principal: completePrincipal(profilePrincipal(options, undefined)),
-      ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),
-      ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
-      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
-      ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
-    },
+    defaults: runDefaults(options),
   });
   if (workflows !== undefined) keepWorkflowsChecked(gate, workflows);
   return webhook === undefined ? gate : sendQuestions(gate, webhook, options.onFault ?? (() => undefined));
+}
+
+/** What a run has that does not say otherwise. */
+function runDefaults(options: CallgateOptions): NonNullable<Parameters<typeof createGate>[0]["defaults"]> {
+  return {
+    principal: completePrincipal(profilePrincipal(options, undefined)),
+    ...(options.limits === undefined ? {} : { limits: definedLimits(options.limits) }),
+    ...(options.suspendAfterMs === undefined ? {} : { suspendAfterMs: options.suspendAfterMs }),
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
+  };
 }
 
 /** Only where there is a server. */

@@ -1,5 +1,5 @@
 import type { JournalEntry, RunSignal } from "@callgate/contract";
-import { damagedError, undoSeqOf } from "@callgate/runtime/journal-parts";
+import { assertWhole, damagedError, undoSeqOf } from "@callgate/runtime/journal-parts";
 import type { Database, SqlRow } from "./database.ts";
 import type { ReadSeams } from "./read-seams.ts";
 import { createRunReads } from "./run-reads.ts";
@@ -17,6 +17,11 @@ export interface Reads extends RunReads {
   readSignal(tenant: string, runId: string, position: number): Promise<RunSignal>;
 }
 
+// One statement, so that what it says of the end of the record belongs to the entries it gives.
+const entriesOfRun = `
+  select e.position, e.body, case when e.texts or $3 then e.sealed end as sealed, r.next_position
+  from callgate.runs r left join callgate.entries e using (tenant, run_id) where r.tenant = $1 and r.run_id = $2 order by e.position`;
+
 export function createReads(seams: ReadSeams): Reads {
   const rows = createSealedRows(seams);
   return { ...createRunReads(seams), ...createEntryReads(seams.database, rows), ...createSignalReads(seams.database, rows) };
@@ -31,8 +36,10 @@ function createEntryReads(database: Database, { readKey, readEntry }: SealedRows
 
   return {
     async readEntries(tenant, runId, clear) {
-      const rows = await database.read("select position, body, case when texts or $3 then sealed end as sealed from callgate.entries where tenant = $1 and run_id = $2 order by position", [tenant, runId, clear]);
-      return rows.length === 0 ? [] : await entriesOf(rows, { tenant, runId, key: await readKey(runId, clear) }, clear);
+      const rows = await database.read(entriesOfRun, [tenant, runId, clear]);
+      const there = rows.filter(({ position }) => position !== null);
+      if (rows[0] !== undefined) assertWhole(runId, { entries: there.length, written: Number(rows[0]["next_position"]) });
+      return there.length === 0 ? [] : await entriesOf(there, { tenant, runId, key: await readKey(runId, clear) }, clear);
     },
     async readResult(tenant, runId, number) {
       const rows = await database.read("select position, body, sealed from callgate.entries where tenant = $1 and run_id = $2 and kind = 'result' and seq = $3 order by position desc limit 1", [tenant, runId, number]);

@@ -27,7 +27,7 @@ export { assertNames, assertPlain, assertSignalNames } from "./journal/plain-nam
 export { prepareEntries, prepareEntry, storePayload } from "./journal/prepare-entries.ts";
 export { currentProcess, ownerLives } from "./journal/process-identity.ts";
 export type { RecordRows } from "./journal/record-rows.ts";
-export { damagedError } from "./journal/read-entries.ts";
+export { assertWhole, asWritten, damagedError } from "./journal/read-entries.ts";
 export { taintColumns, taintOf, taintValues } from "./journal/taint-rows.ts";
 export { removedOf, runsToRemove, why } from "./journal/retention.ts";
 export type { BlobRef, RemovedChunk } from "./journal/retention.ts";

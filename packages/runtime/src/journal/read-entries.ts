@@ -35,7 +35,7 @@ export function createEntryReader(database: DatabaseSync, { keys, blobs }: { rea
   const scopeOf = (tenant: string, runId: string, clear: boolean): Scope => ({ tenant, runId, key: clear ? clearKey(keys, runId) : keys.find(runId) });
   return {
     async readEntries(tenant, runId, clear) {
-      const found = rows.all(tenant, runId, clear);
+      const found = withoutGaps(rows.all(tenant, runId, clear), runId);
       if (found.length === 0) return [];
       const scope = scopeOf(tenant, runId, clear);
       const entries: JournalEntry[] = [];
@@ -68,7 +68,7 @@ function createSignalReads(database: DatabaseSync, { blobs, scopeOf }: SignalRea
   const selectSignal = database.prepare("select position, body, texts, sealed from signals where tenant = ? and run_id = ? and position = ?");
 
   async function openSignal(row: Row, scope: Scope, clear: boolean): Promise<RunSignal> {
-    const body = JSON.parse(textColumn(row, "body")) as RunSignal;
+    const body = asWritten(scope.runId, () => JSON.parse(textColumn(row, "body")) as RunSignal);
     if (row["sealed"] === null || scope.key.kind !== "box") return body;
     const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), signalPlace(scope.runId, Number(row["position"])));
     if (payload === undefined) throw damagedError(scope.runId);
@@ -90,9 +90,17 @@ function createSignalReads(database: DatabaseSync, { blobs, scopeOf }: SignalRea
   };
 }
 
+/** A record that lost entries is not gone on from: what it does not say to have been done would be done again. */
+function withoutGaps(rows: readonly Row[], runId: string): readonly Row[] {
+  const there = rows.filter((row) => row["entry_id"] !== null);
+  const [first] = rows;
+  if (first !== undefined) assertWhole(runId, { entries: there.reduce((total, row) => total + Number(row["size"]), 0), written: Number(first["next_position"]) });
+  return there;
+}
+
 function openRows(rows: readonly Row[], { runId, key }: Scope): readonly StoredEntry[] {
   return rows.flatMap((row) => {
-    const stored = readRow(row, runId, key.kind === "box" ? key.box : undefined);
+    const stored = asWritten(runId, () => readRow(row, runId, key.kind === "box" ? key.box : undefined));
     if (stored === undefined) throw damagedError(runId);
     return stored;
   });
@@ -117,6 +125,20 @@ function clearKey(keys: RunKeys, runId: string): RunKey {
   throw keyLostError(runId, key.masterId);
 }
 
-export function damagedError(runId: string): CallgateError {
-  return new CallgateError("JOURNAL_CORRUPT", `Cannot read run ${runId}: a sealed value was changed or moved after it was written`, { details: { runId } });
+export function damagedError(runId: string, why = "a sealed value was changed or moved after it was written"): CallgateError {
+  return new CallgateError("JOURNAL_CORRUPT", `Cannot read run ${runId}: ${why}`, { details: { runId } });
+}
+
+/** Throws JOURNAL_CORRUPT where a run has fewer entries, or more, than were written. */
+export function assertWhole(runId: string, { entries, written }: { readonly entries: number; readonly written: number }): void {
+  if (entries !== written) throw damagedError(runId, `${entries} of the ${written} entries of its record are there. Restore it from a backup; callgate audit verify says what is missing`);
+}
+
+/** What `read` reads. Throws JOURNAL_CORRUPT where a text is not the JSON that was written. */
+export function asWritten<Value>(runId: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (fault) {
+    throw fault instanceof SyntaxError ? damagedError(runId, "an entry of its record is not what was written there. Restore it from a backup; callgate audit verify says which") : fault;
+  }
 }

@@ -104,6 +104,22 @@ export function chainSuite({ setUp, openAgain }: Opening): void {
       expect(verdict.findings.filter(({ runId }) => runId !== undefined && runId !== finding.runId)).toEqual([]);
     });
 
+    const unreadable: readonly (readonly [title: string, edit: (store: JournalStore) => Promise<void>])[] = [
+      ["lost its last entry", (store) => store.edit(`delete from entries where ${store.rowAt("r3", 5)}`)],
+      ["lost an entry", (store) => store.edit(`delete from entries where ${store.rowAt("r3", 2)}`)],
+      ["has an entry that is no JSON", (store) => store.edit(`update entries set body = substr(body, 2) where ${store.rowAt("r3", 2)}`)],
+    ];
+
+    test.each(unreadable)("br-031: a record that %s is not read as if it were whole, and the others are", async (_, edit) => {
+      const { store, journal } = await setUp();
+      await recordRuns(journal);
+      await journal.close();
+      await edit(store);
+      const again = await openAgain(store);
+      await expect(again.readEntries("acme", "r3", { clear: false })).rejects.toMatchObject({ code: "JOURNAL_CORRUPT", message: expect.stringContaining("r3") as string });
+      expect((await again.readEntries("acme", "r1", { clear: false })).length).toBeGreaterThan(0);
+    });
+
     test("br-031: finds and locates entries that changed places", async () => {
       const swap = (store: JournalStore, from: number, to: number): string => `update entries set body = (select body from entries where ${store.rowAt("r1", from)}) where ${store.rowAt("r1", to)}`;
       const verdict = await verified(async (store) => {
