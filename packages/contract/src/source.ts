@@ -84,17 +84,21 @@ export interface SourcePassThrough {
 const RETURN_BRAND = Symbol.for("callgate.source-return");
 
 /**
- * What a source (or a handler) returns instead of a bare value when it also has files or pictures.
+ * What a source (or a handler) returns instead of a bare value when it also has files or pictures, or when it turned out
+ * that a call which might have changed something changed nothing.
  *
  * A class with a brand, so that a tool's own `{ value, artifacts }` object is never mistaken for it.
  */
 export class SourceReturn {
   readonly value: unknown;
   readonly artifacts: readonly ArtifactInput[];
+  /** Known for certain, as `notApplied` of a `ToolError` is. */
+  readonly notApplied: boolean;
 
-  constructor(value: unknown, artifacts: readonly ArtifactInput[]) {
+  constructor(value: unknown, artifacts: readonly ArtifactInput[], { notApplied = false }: { readonly notApplied?: boolean } = {}) {
     this.value = value;
     this.artifacts = artifacts;
+    this.notApplied = notApplied;
     Object.defineProperty(this, RETURN_BRAND, { value: true });
   }
 

@@ -168,7 +168,8 @@ export type ReconcileAnswer<Output = unknown> =
   | { readonly kind: "unknown" };
 
 export type PollAnswer<Output = unknown> =
-  | { readonly kind: "done"; readonly output: Output }
+  /** `notApplied`: it is known that nothing was changed. */
+  | { readonly kind: "done"; readonly output: Output; readonly notApplied?: boolean }
   | { readonly kind: "failed"; readonly code: string; readonly message: string }
   /** `message` and `fraction` (0 to 1) are told as the call's progress. */
   | { readonly kind: "pending"; readonly pollAfterMs?: number; readonly message?: string; readonly fraction?: number };

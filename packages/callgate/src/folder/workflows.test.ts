@@ -49,6 +49,7 @@ describe("workflows", () => {
     const { runId } = await gate.run(program);
     writeWorkflow(folder, await makeWorkflow(gate, { runId, name: "cancel_order", version: "1.0.0", description: "Cancels an order that is pending", fixed: ["reason"] }));
     await gate.close();
+    orders = start();
   });
   afterEach(async () => {
     for (const gate of opened.splice(0)) await gate.close();
@@ -82,6 +83,20 @@ describe("workflows", () => {
     expect(nested).toMatchObject({ status: "completed", callCount: 2, capabilities: { id: expect.stringMatching(/^workflow:cancel_order@1\.0\.0 sha256:/) as string } });
     expect(await gate.call("workflows.cancel_order", { order_id: "W2" })).toMatchObject({ outcome: { kind: "ok", value: { cancelled: false, was: "shipped" } } });
     expect(await gate.call("workflows.cancel_order", { order: "W2" })).toMatchObject({ outcome: { kind: "invalid_input" } });
+  });
+
+  test("a call of one that only read this time changed nothing, and says so where its output does not fit", async () => {
+    const gate = await open();
+    expect(await gate.call("workflows.cancel_order", { order_id: "W2" })).toMatchObject({ outcome: { kind: "ok", effectStatus: "none", value: { cancelled: false } } });
+    expect(await gate.call("workflows.cancel_order", { order_id: "W1" })).toMatchObject({ outcome: { kind: "ok", effectStatus: "done" } });
+    const file = join(folder, "cancel_order", "workflow.json");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace('"was": {', '"gone": {').replace('"was"', '"gone"'));
+    const other = await open();
+    writeFileSync(file, text);
+    const { outcome } = await other.call("workflows.cancel_order", { order_id: "W2" });
+    expect(outcome).toMatchObject({ kind: "invalid_output", effectStatus: "none" });
+    expect(JSON.stringify(outcome)).not.toContain("took effect");
   });
 
   test("in a rehearsal one that writes is one write, and nothing of it runs; applied it is called", async () => {
@@ -182,7 +197,6 @@ describe("workflows", () => {
   });
 
   test("saved again it takes what each of its recordings returned and gave, keeps what a person wrote, and says what is wider", async () => {
-    orders = start();
     const again = join(root, "again");
     const branches = 'const id = "W1"; const order = await tools.shop.get({ order_id: id }); if (order.status !== "pending") { const { status } = await tools.shop.cancel({ order_id: id, reason: "ordered by mistake" }); return { cancelled: true, as: status }; } await tools.shop.mail({ to: "desk", text: "pending" }); return { cancelled: false, left: 1 };';
     const gate = await open();

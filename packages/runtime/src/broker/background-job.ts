@@ -37,7 +37,7 @@ export async function parkJob(call: ReadyCall, { value, attempts }: Performed): 
 export async function settleJob(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
   const said = call.request.past?.said;
   if (said?.kind === "job") {
-    if (said.result.kind === "value") return await finished(call, said.result.value.clear === undefined ? undefined : decodeValue(said.result.value.clear));
+    if (said.result.kind === "value") return await finished(call, { kind: "done", output: said.result.value.clear === undefined ? undefined : decodeValue(said.result.value.clear) });
     return said.result.error.code === "CANCELLED" ? await stopJob(call, job) : failed(call, said.result.error);
   }
   const nowMs = call.seams.clock.now();
@@ -68,7 +68,7 @@ async function poll(call: ReadyCall, job: Job): Promise<Ended | ParkedCall> {
   const answer: PollAnswer = asked.kind === "value" && isAnswer(asked.value) ? asked.value : { kind: "pending" };
   switch (answer.kind) {
     case "done":
-      return await finished(call, answer.output);
+      return await finished(call, answer);
     case "failed":
       return failed(call, answer);
     case "pending":
@@ -88,8 +88,8 @@ function isAnswer(value: unknown): value is PollAnswer {
   return kind === "done" || kind === "failed" || kind === "pending";
 }
 
-async function finished(call: ReadyCall, value: unknown): Promise<Ended> {
-  return await validateOutput(call, { kind: "performed", value, artifacts: [], attempts: 1 });
+async function finished(call: ReadyCall, { output: value, notApplied = false }: Extract<PollAnswer, { readonly kind: "done" }>): Promise<Ended> {
+  return await validateOutput(call, { kind: "performed", value, artifacts: [], attempts: 1, notApplied });
 }
 
 function failed(call: ReadyCall, { code, message }: { readonly code: string; readonly message: string }): Ended {

@@ -23,6 +23,8 @@ export interface Performed {
   readonly value: unknown;
   readonly artifacts: readonly Artifact[];
   readonly attempts: number;
+  /** The tool says that nothing was changed. */
+  readonly notApplied?: boolean;
 }
 
 /** A result that came when its call was over. */
@@ -137,11 +139,11 @@ async function collect(call: ReadyCall, { value, storing, attempts }: Given): Pr
   try {
     for (const artifact of value.artifacts) artifacts.push(await storeArtifact(call, artifact));
   } catch (error) {
-    const effectStatus = call.effect === "read" ? "none" : "done";
+    const effectStatus = call.effect === "read" || value.notApplied ? "none" : "done";
     const message = withEffect(`The files of the result could not be kept: ${readThrown(error, [], call.safe).message}`, call.effect, effectStatus);
     return ended({ outcome: "failed", code: "INTERNAL", tool: call.tool.name, message, effectStatus, retryable: call.effect === "read", attempts });
   }
-  return { kind: "performed", value: value.value, artifacts, attempts };
+  return { kind: "performed", value: value.value, artifacts, attempts, notApplied: value.notApplied };
 }
 
 interface Failure {

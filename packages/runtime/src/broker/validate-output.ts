@@ -21,7 +21,7 @@ export function validateOutput(call: ReadyCall, performed: Performed): Ended | P
 }
 
 function conclude(call: ReadyCall, performed: Performed, parsed: Raced<ParseResult>): Ended {
-  const effectStatus: EffectStatus = call.effect === "read" ? "none" : "done";
+  const effectStatus: EffectStatus = call.effect === "read" || performed.notApplied === true ? "none" : "done";
   const stop = (init: Pick<EndedInit, "outcome" | "code" | "message" | "path" | "details">): Ended =>
     ended({ tool: call.tool.name, effectStatus, attempts: performed.attempts, ...init, message: withEffect(init.message, call.effect, effectStatus) });
 

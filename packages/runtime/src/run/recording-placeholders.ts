@@ -25,7 +25,7 @@ type Leaf = string | number;
 /** What is sensitive from one place of a value on: all of it, or what a tree says. */
 type Places = "all" | PointerTree | undefined;
 
-/** Shorter texts and smaller numbers turn up inside others by chance: texts are replaced only where they are all of a value, numbers only where a tool says that they are sensitive. */
+/** Shorter texts and smaller numbers turn up inside others by chance: texts are replaced only where they are all of a value, numbers only where a tool says that they are sensitive. Such a number is replaced in texts as well, the program's among them. */
 const minChars = 4;
 const minNumber = 1_000;
 
@@ -54,6 +54,7 @@ export function createRecordingPlaceholders(): RecordingPlaceholders {
   function inText(text: string): string {
     let left = text;
     for (const [value, placeholder] of longestFirst(byValue)) if (value.length >= minChars) left = left.replaceAll(value, () => placeholder);
+    for (const [value, placeholder] of byValue) if (typeof value === "number" && Math.abs(value) >= minNumber) left = left.replace(writtenAs(value), String(placeholder));
     return left;
   }
 
@@ -93,6 +94,11 @@ export function createRecordingPlaceholders(): RecordingPlaceholders {
       return [...counts.values()].reduce((sum, count) => sum + count, 0);
     },
   };
+}
+
+/** A number as a program or a text has it, also with its digits set apart; not a part of a longer one. */
+function writtenAs(value: number): RegExp {
+  return new RegExp(`(?<![\\w.])${String(value).replaceAll(/[.+]/g, "\\$&").replaceAll(/(?<=\d)(?=\d)/g, "_?")}(?!\\w|[.]\\d)`, "g");
 }
 
 /** At and below a sensitive place all is. */

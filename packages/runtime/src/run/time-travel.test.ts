@@ -17,6 +17,7 @@ const tools: readonly TestTool[] = [
   { name: "write", effect: "write", handler: (args) => { reached.push("write"); return { written: args }; } },
   { name: "fail", handler: () => { reached.push("fail"); throw new Error("no"); } },
   { name: "person", output: person, sensitive: ["/output/pin"], handler: () => { reached.push("person"); return { id: 1, email: "ada@example.com", pin: "q7" }; } },
+  { name: "vault", output: { type: "object", properties: { code: { type: "number" } }, required: ["code"] }, sensitive: ["/output/code"], handler: () => ({ code: 884422 }) },
   { name: "mail", effect: "write", sensitive: ["/input/pin"], input: { type: "object", properties: { to: { type: "string" }, text: { type: "string" }, pin: { type: "string" } }, required: ["to", "text"] }, handler: (args) => { reached.push("mail"); return args; } },
 ];
 
@@ -246,6 +247,15 @@ return [slow, fast, found.length];`);
       expect(text).not.toContain("q7");
       expect(recording).toMatchObject({ format: 1, placeholders: 2, tools: [{ name: "t.mail" }, { name: "t.person" }], end: { status: "completed", value: "person-1@example.invalid".length, console: ["to person-1@example.invalid"] } });
       expect(recording.answers[1]).toMatchObject({ kind: "tool", tool: "t.mail", args: { value: { to: "person-1@example.invalid", text: "Dear person-1, <sensitive-1>", pin: "<sensitive-1>" } } });
+    });
+
+    test("holds no sensitive number, neither where the program has it as a literal nor in what it returns, prints and passes on", async () => {
+      const live = await gate.run('const { code } = await tools.t.vault({}); console.log(`code ${code}`); const sent = await tools.t.mail({ to: "desk", text: `it is ${code}` }); return [code === 884422, code === 884_422, 18844220, code, sent];');
+      expect(live).toMatchObject({ status: "completed", value: { value: [true, true, 18844220, expect.anything(), expect.anything()] } });
+      const recording = await gate.runs.recording(live.runId);
+      expect(JSON.stringify(recording).replaceAll("18844220", "").replaceAll("_", "")).not.toContain("884422");
+      expect(recording.end).toMatchObject({ status: "completed", value: [true, true, 18844220, expect.any(Number), expect.anything()] });
+      expect(await gate.runs.edit(recording, {})).toMatchObject({ unused: [], result: { status: "completed" } });
     });
 
     test("is answered from by a gate that has nothing of the run", async () => {

@@ -1,4 +1,4 @@
-import { BackgroundJob, CallgateError, ToolError } from "@callgate/contract";
+import { BackgroundJob, CallgateError, SourceReturn, ToolError } from "@callgate/contract";
 import type { Gate, JsonObject, JsonValue, PollAnswer, ReconcileAnswer, RunResult, Source, SourceListing, SourceProblem, Tool, ToolContext, Workflow, WorkflowFinding } from "@callgate/contract";
 import { isPlainObject } from "../lib/is-plain-object.ts";
 import { checkWorkflow, isLocked, lockOf } from "./check-workflow.ts";
@@ -115,7 +115,7 @@ async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: 
 /** What the call gives: the value, a job while a person is waited for, or an error that says what took effect. */
 function outcomeOf(result: RunResult): unknown {
   if (result.status === "suspended" || result.status === "running") return new BackgroundJob({ runId: result.runId }, { pollAfterMs });
-  if (result.status === "completed") return valueOf(result);
+  if (result.status === "completed") return new SourceReturn(valueOf(result), [], { notApplied: changedNothing(result) });
   throw new ToolError({ code: "WORKFLOW_FAILED", message: failureOf(result), notApplied: changedNothing(result), details: { runId: result.runId, ...(result.error === undefined ? {} : { cause: result.error.code }) } });
 }
 
@@ -134,7 +134,7 @@ function changedNothing({ effects, calls }: RunResult): boolean {
 
 function polled(result: RunResult): PollAnswer {
   if (result.status === "suspended" || result.status === "running") return { kind: "pending", pollAfterMs };
-  if (result.status === "completed") return { kind: "done", output: valueOf(result) };
+  if (result.status === "completed") return { kind: "done", output: valueOf(result), notApplied: changedNothing(result) };
   return { kind: "failed", code: "WORKFLOW_FAILED", message: failureOf(result) };
 }
 

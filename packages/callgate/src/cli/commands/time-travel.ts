@@ -20,22 +20,21 @@ export async function stepRunCommand(runId: string, { to }: { readonly to?: numb
     const found = await gate.runs.steps(runId, { signal: context.signal });
     const shown: RunSteps = to === undefined ? found : { ...found, steps: found.steps.slice(0, to) };
     if (context.options.json === true) context.terminal.out(`${JSON.stringify(shown)}\n`);
-    else await tellSteps(shown, { isWhole: to === undefined || to >= found.steps.length, context });
+    else await tellSteps(shown, { total: found.steps.length, context });
     return found.divergence === undefined ? exitCodes.ok : exitCodes.failed;
   }, recordOnly);
 }
 
 /** One step at a time where a person sits there; all of them elsewhere. */
-async function tellSteps({ steps, end, divergence, runId }: RunSteps, { isWhole, context }: { readonly isWhole: boolean; readonly context: CommandContext }): Promise<void> {
+async function tellSteps({ steps, end, divergence, runId }: RunSteps, { total, context }: { readonly total: number; readonly context: CommandContext }): Promise<void> {
   const { terminal } = context;
   const colors = terminal.outColors;
-  const total = steps.length;
   for (const [index, step] of steps.entries()) {
     terminal.out(renderStep(step, { number: index + 1, total, colors }));
-    if (index + 1 < total && !(await mayGoOn(context))) return;
+    if (index + 1 < steps.length && !(await mayGoOn(context))) return;
   }
   if (divergence !== undefined) terminal.out(`${runId} does something else than its record at call #${divergence.seq}: ${visible(divergence.message)}\n`);
-  else if (isWhole) terminal.out(renderEnd(end, colors));
+  else if (steps.length === total) terminal.out(renderEnd(end, colors));
 }
 
 async function mayGoOn({ terminal, signal }: CommandContext): Promise<boolean> {
