@@ -14,7 +14,7 @@ describe.skipIf(!hasAgentData)("published task sets as suites", { timeout: 600_0
   test.each([["tau-retail", retail, 520, 173], ["workbench", workbench, 345, 86], ["bfcl-base", bfcl, 100, 30]] as const)("%s: the recorded calls end in the recorded state, and without one of them they do not", async (_name, make, count, step) => {
     const whole = make();
     expect(whole.cases).toHaveLength(count);
-    const suite = { ...whole, cases: whole.cases.filter((one, index) => one.skip === undefined && index % step === step - 1) };
+    const suite = { ...whole, cases: whole.cases.filter(({ skip }) => skip === undefined).filter((_one, index) => index % step === 0) };
     const { all, cases } = await runSuite({ suite, subject: scriptedSubject(), concurrency: 2 });
     expect(cases.flatMap(({ id, status, reason, attempts }) => (status === "passed" ? [] : [{ id, status, reason, failures: attempts.flatMap(({ failures }) => failures) }]))).toEqual([]);
     expect(all.passed).toBeGreaterThanOrEqual(3);

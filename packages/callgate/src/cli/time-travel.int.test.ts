@@ -32,7 +32,7 @@ test("a run is stepped through, edited, compared, and exported as a test that re
   expect(called()).toBe("get\nnote\n");
 
   expect(json("runs", "step", runId)).toMatchObject({ steps: [{ name: "people.get", line: 1, answer: { kind: "value" } }, { name: "people.note", line: 3, printed: [{ text: "found Ada Quill" }] }], end: { status: "completed" } });
-  expect(callgate(["runs", "step", runId, "--to", "1"]).stdout).toMatch(/^step 1 of 1 at 1:(?:(?!end).)*$/s);
+  expect(callgate(["runs", "step", runId, "--to", "1"]).stdout).toMatch(/^step 1 of 2 at 1:(?:(?!end).)*$/s);
 
   const stopped = callgate(["runs", "edit", runId, "--program", "changed.ts"]);
   expect(stopped.status).toBe(1);
