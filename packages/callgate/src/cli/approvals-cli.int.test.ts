@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -21,7 +21,8 @@ function project() {
     return { runId, ids: pending.map(({ question }) => question.approvalId) };
   };
   const ledger = (): readonly string[] => (existsSync(join(folder, "ledger")) ? readFileSync(join(folder, "ledger"), "utf8").trim().split("\n") : []);
-  return { callgate, ask, ledger, journal: join(state, "callgate", "journal.db") };
+  const start = (args: readonly string[]) => spawn(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  return { callgate, start, ask, ledger, journal: join(state, "callgate", "journal.db") };
 }
 
 test("questions are answered in other processes: shown in full, edited, and all of a run at once", { timeout: 600_000 }, () => {
@@ -38,6 +39,25 @@ test("questions are answered in other processes: shown in full, edited, and all 
   expect(callgate(["approvals", "approve", "--all", "--run", many.runId]).stdout.split("\n").filter((line) => line.startsWith("approved"))).toHaveLength(3);
   expect(callgate(["runs", "resume", many.runId]).status).toBe(0);
   expect(ledger()).toHaveLength(4);
+});
+
+test("a direct call that waits for somebody says for whom, and goes on once it is answered elsewhere", { timeout: 600_000 }, async () => {
+  const { callgate, start, ledger } = project();
+  const call = start(["call", "shop.order", '{"n":9}']);
+  const told = await new Promise<string>((resolve, reject) => {
+    let stderr = "";
+    call.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      if (stderr.includes("callgate approvals approve ")) resolve(stderr);
+    });
+    call.on("exit", () => reject(new Error(`ended before it was answered: ${stderr}`)));
+  });
+  const ended = new Promise((resolve) => call.on("exit", resolve));
+  expect(told).toContain("waits for a person to approve shop.order");
+  const [, approvalId = ""] = /approvals approve (\w+)/.exec(told) ?? [];
+  expect(callgate(["approvals", "approve", approvalId]).status).toBe(0);
+  expect(await ended).toBe(0);
+  expect(ledger()).toEqual(["order 9"]);
 });
 
 test("once a key is set an answer needs its passphrase, and a row written straight into the journal is not accepted", { timeout: 600_000 }, () => {

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { CallgateError } from "@callgate/contract";
 import type { Gate } from "@callgate/contract";
+import { waitText } from "@callgate/runtime";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodeOfError, exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -29,11 +30,13 @@ interface Call {
 
 /** Makes one call and prints what came of it. */
 export async function performCall({ gate, view, tool, args }: Call, options: { readonly budget?: number; readonly task?: string }, context: CommandContext): Promise<ExitCode> {
+  const stopTelling = tellQuestions(gate, context);
   const result = await gate.call(tool, args, {
     signal: context.signal,
     ...(options.budget === undefined ? {} : { budgetTokens: options.budget }),
     ...(options.task === undefined ? {} : { taskId: options.task }),
   });
+  stopTelling();
   view.close();
   const { outcome } = result;
   if (context.options.json === true) {
@@ -50,6 +53,14 @@ export async function performCall({ gate, view, tool, args }: Call, options: { r
     else context.terminal.err(`${callLine({ tool, outcome: outcome.kind, effectStatus: outcome.effectStatus, durationMs: 0, error: outcome.error }, context.terminal)}\n`);
   }
   return exitCodeOfError(outcome.error);
+}
+
+/** Where nobody is asked here, a call that waits for somebody elsewhere says for whom, and how it is answered: nothing else would tell. */
+function tellQuestions(gate: Gate, { approver, terminal }: CommandContext): () => void {
+  if (approver() !== undefined) return () => undefined;
+  return gate.onEvent((event) => {
+    if (event.kind === "approval-asked") terminal.err(`waits for ${visible(waitText(event.runId, { kind: "approval", seq: 0, question: event.question }))}\n`);
+  });
 }
 
 /** What a command line gives as arguments: themselves, @FILE, or - for standard input. */
