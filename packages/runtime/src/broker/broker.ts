@@ -180,7 +180,10 @@ function refreshTaint({ request: { taint }, effect, tool }: ReadyCall): Promise<
 }
 
 /** A call whose work goes on outside. */
-async function passJob(call: ReadyCall, { scope }: Journey, job: NonNullable<CallPast["job"]>): Promise<Ended | ParkedCall> {
+async function passJob(given: ReadyCall, { scope }: Journey, job: NonNullable<CallPast["job"]>): Promise<Ended | ParkedCall> {
+  // The tool is asked about the key that the work was begun under.
+  const call = await reserve(given);
+  if (isEnded(call)) return call;
   const end = scope.stop.aborted ? await stopJob(call, job) : await settleJob(call, job);
   return isParked(end) ? end : await interceptAfter(call, end, interceptorsOf(call));
 }
@@ -277,12 +280,12 @@ async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<
   try {
     const held = call.effect === "read" ? call : await reserve(call);
     if (isEnded(held)) return held;
-    const stopped = call.effect === "read" ? undefined : await recordIntent(held);
+    const stopped = held.effect === "read" ? undefined : await recordIntent(held);
     if (stopped !== undefined) return stopped;
     const performed = await perform(held, late, slot);
     if (isEnded(performed)) return performed;
-    if (call.request.undo !== undefined) return undone(performed);
-    return BackgroundJob.is(performed.value) ? await parkJob(call, performed) : await validateOutput(call, performed);
+    if (held.request.undo !== undefined) return undone(performed);
+    return BackgroundJob.is(performed.value) ? await parkJob(held, performed) : await validateOutput(held, performed);
   } finally {
     slot.giveBack();
   }

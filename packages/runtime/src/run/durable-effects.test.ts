@@ -312,6 +312,29 @@ describe("a task that is submitted again, and undoing", () => {
     expect(new Set(keys).size).toBe(3);
   });
 
+  test("work that goes on outside is asked about under the key that it was begun with", async () => {
+    const begun: string[] = [];
+    const asked: string[] = [];
+    const build: TestTool = {
+      name: "build", effect: "write", idempotent: true, businessKey: () => "house",
+      handler: (_args, { idempotencyKey }) => { begun.push(idempotencyKey); return new BackgroundJob({}, { pollAfterMs: 100 }); },
+      poll: (_token, { idempotencyKey }) => { asked.push(idempotencyKey); return { kind: "done", output: 1 }; },
+      compensate: () => undefined,
+    };
+    const { open } = world([build]);
+    const gate = await open({ defaults: { suspendAfterMs: 0 } });
+    const made = async (): Promise<void> => {
+      const { runId } = await gate.run("return await tools.t.build({})", { taskId: "f" });
+      await sleepMs(150);
+      expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed" });
+      await gate.runs.rollback(runId);
+    };
+    await made();
+    await made();
+    expect(new Set(begun).size).toBe(2);
+    expect(asked).toEqual(begun);
+  });
+
   test("one business key named twice in a run is one write, undone once", async () => {
     const { log, tools } = shop();
     const { open } = world(tools);
