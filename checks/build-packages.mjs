@@ -55,7 +55,8 @@ function namedIn(file, pattern) {
   return [...readFileSync(file, "utf8").matchAll(pattern)].map(([, name]) => name);
 }
 
-function isOfTests(file) {
+/** Whether a path is of a test, or of a folder that only tests use. */
+export function isOfTests(file) {
   return /\.test\.ts$|(?:^|\/)fixtures(?:\/|$)/.test(file);
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { buildPackages } from "./build-packages.mjs";
+import { buildPackages, isOfTests } from "./build-packages.mjs";
 
 const repository = resolve(import.meta.dirname, "..");
 const builds = join(repository, "node_modules/.cache/callgate-packages");
@@ -19,10 +19,10 @@ if (!existsSync(built)) {
 }
 console.log(built);
 
-/** Of every file that a package is made of: its name, size and time of change. */
+/** Of every file that a package is made of: its name, size and time of change. Tests are no part of it. */
 function fingerprint() {
   const hash = createHash("sha256");
-  const files = globSync(["packages/*/package.json", "packages/*/{src,bin,guests,prompts}/**", "checks/build-packages.mjs"], { cwd: repository }).sort();
+  const files = globSync(["packages/*/package.json", "packages/*/{src,bin,guests,prompts}/**", "checks/build-packages.mjs"], { cwd: repository, exclude: isOfTests }).sort();
   for (const file of files) {
     const { mtimeMs, size } = statSync(join(repository, file));
     hash.update(`${file} ${mtimeMs} ${size}\n`);

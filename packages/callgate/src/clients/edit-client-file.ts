@@ -29,8 +29,7 @@ export function editClientFile(text: string, from: ClientFile, { name, entry }: 
 /** Every other server's values that may be secret, so that they are not shown. */
 export function secretsIn(text: string, from: ClientFile): readonly string[] {
   const found: string[] = [];
-  const servers = from.path.reduce<unknown>((at, key) => (at as Json | undefined)?.[key], read(text, from));
-  for (const server of Object.values(isRecord(servers) ? servers : {})) {
+  for (const server of Object.values(serversIn(read(text, from), from))) {
     for (const key of ["env", "headers", "http_headers", "args", "url"]) {
       const value = isRecord(server) ? server[key] : undefined;
       found.push(...(typeof value === "string" ? [value] : Object.values(isRecord(value) || Array.isArray(value) ? value : {}).map(String)));
@@ -41,8 +40,7 @@ export function secretsIn(text: string, from: ClientFile): readonly string[] {
 
 /** Names of the other servers in a file. */
 export function othersIn(text: string, from: ClientFile, name: string): readonly string[] {
-  const servers = from.path.reduce<unknown>((at, key) => (at as Json | undefined)?.[key], read(text, from));
-  return isRecord(servers) ? Object.keys(servers).filter((other) => other !== name) : [];
+  return Object.keys(serversIn(read(text, from), from)).filter((other) => other !== name);
 }
 
 /** Errors: USAGE. */
@@ -69,8 +67,13 @@ function readEdited(text: string, from: ClientFile): Json {
   }
 }
 
-function serverIn(root: Json, { path }: ClientFile, name: string): unknown {
-  return [...path, name].reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
+function serversIn(root: Json, { path }: ClientFile): Json {
+  const servers = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
+  return isRecord(servers) ? servers : {};
+}
+
+function serverIn(root: Json, from: ClientFile, name: string): unknown {
+  return serversIn(root, from)[name];
 }
 
 /** A copy without the entry, and without the records that held nothing else. */

@@ -214,7 +214,7 @@ function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, s
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
   const views = new LRUCache<string, View>(atMost(maxKeptViews));
-  const searched = createSearch(tools, purposes, searchIndex);
+  const searched = createSearch(byName, purposes, searchIndex);
   const viewOf = (visible: Visible | undefined): View => {
     const seen = visible === undefined ? tools : tools.filter(visible);
     const key = seen.map(({ name }) => name).join(" ");
@@ -266,9 +266,8 @@ interface Search {
   scopeOf(options: CatalogSearchOptions): Scope;
 }
 
-function createSearch(tools: readonly CatalogTool[], purposes: ReadonlyMap<string, string | undefined>, searchIndex: SearchIndexStore | undefined): Search {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const index = once(() => createSearchIndex(tools.map(({ name, namespace, tool, definitionDigest }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool, definitionDigest })), searchIndex));
+function createSearch(byName: ReadonlyMap<string, CatalogTool>, purposes: ReadonlyMap<string, string | undefined>, searchIndex: SearchIndexStore | undefined): Search {
+  const index = once(() => createSearchIndex(Array.from(byName.values(), ({ name, namespace, tool, definitionDigest }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool, definitionDigest })), searchIndex));
   const scopes = new WeakMap<Visible, Scope>();
   const everything: Visible = () => true;
   const scopeWhere = (isInside: Visible): Scope =>
