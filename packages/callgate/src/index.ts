@@ -81,6 +81,7 @@ export type {
   Plan,
   PlanAnswer,
   PlanItem,
+  PlanItemEdit,
   PlanProgress,
   PolicyDecision,
   PolicyExplanation,

@@ -183,7 +183,7 @@ export type { SecretVault } from "./secret-vault.ts";
 export { secretForms } from "./secret-forms.ts";
 export type { TraceContext } from "./trace-context.ts";
 export type { Tracing } from "./tracing.ts";
-export type { GatePlans, Plan, PlanAnswer, PlanApproval, PlanItem, PlanItemEnd, PlanProgress } from "./plan.ts";
+export type { GatePlans, Plan, PlanAnswer, PlanApproval, PlanItem, PlanItemEdit, PlanItemEnd, PlanProgress } from "./plan.ts";
 export type { SimulatedBy } from "./simulation.ts";
 export type { TaintMark, TaintScope } from "./taint.ts";
 export type { AnswerSignature, AnswerSigner, ApprovalAnswer, ApprovalQuestion, ApprovalRules, ApprovalSignal, Approver, ApproverKey, ApprovedVersion } from "./approval.ts";

@@ -7,6 +7,18 @@ import type { Asker, Principal } from "./principal.ts";
 import type { ProgramLanguage } from "./sandbox-driver.ts";
 import type { Effect } from "./tool-spec.ts";
 
+/** What a person put in place of an item's arguments. */
+export interface PlanItemEdit {
+  readonly kind: "edited";
+  /** In full, sensitive values as hashes. */
+  readonly args: JsonValue;
+  /** Of the new arguments themselves. */
+  readonly digest: Digest;
+  readonly by: string;
+  /** Where they differ from the item's own, as JSON Pointers; what stands elsewhere is as the program gave it. */
+  readonly paths: readonly string[];
+}
+
 /** One write that a rehearsed program would make. */
 export interface PlanItem {
   /** Within its plan; also stays when others are dropped. */
@@ -40,8 +52,8 @@ export interface PlanItem {
   readonly varies?: { readonly paths: readonly string[]; readonly restDigest: Digest };
   /** Items whose placeholders its arguments hold: it can only come after them. */
   readonly derivedFrom: readonly string[];
-  /** What a person made of it. `digest` is that of the new arguments themselves. */
-  readonly change?: { readonly kind: "dropped" } | { readonly kind: "edited"; readonly args: JsonValue; readonly digest: Digest };
+  /** What a person made of it. Where it is edited, `decision` is about the new arguments; `args` and `origins` stay those of the program. */
+  readonly change?: { readonly kind: "dropped" } | PlanItemEdit;
 }
 
 /** Who approved a plan, as it is then: an answer to the question that its digest makes. */
@@ -106,8 +118,10 @@ export interface GatePlans {
   /**
    * Puts other arguments in the place of an item's. They have to fit the tool's schema, and policy must not deny them. An
    * approval of the plan as it was is gone. Errors: PLAN_INVALID, PLAN_STALE.
+   *
+   * @param edit `by`: who edits; default: the user of the principal
    */
-  edit(plan: Plan, edit: Asker & { readonly itemId: string; readonly args: unknown }): Promise<Plan>;
+  edit(plan: Plan, edit: Asker & { readonly itemId: string; readonly args: unknown; readonly by?: string }): Promise<Plan>;
   /** The program is told PLAN_DROPPED in place of the item. An approval is gone. Errors: PLAN_INVALID. */
   drop(plan: Plan, itemId: string): Plan;
   /**

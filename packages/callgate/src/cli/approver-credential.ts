@@ -29,6 +29,11 @@ export async function proveApprover(context: Pick<CommandContext, "configuration
 }
 
 /** Who does it: the owner of the key, or whoever this command was started as. */
-export function answererOf(signer: AnswerSigner | undefined, { options }: Pick<CommandContext, "options">): { readonly signer: AnswerSigner } | { readonly by: string } {
-  return signer === undefined ? { by: options.user ?? process.env["USER"] ?? "terminal" } : { signer };
+export function answererOf(signer: AnswerSigner | undefined, context: Pick<CommandContext, "options">): { readonly signer: AnswerSigner } | { readonly by: string } {
+  return signer === undefined ? { by: starterOf(context) } : { signer };
+}
+
+/** Whoever this command was started as. */
+export function starterOf({ options }: Pick<CommandContext, "options">): string {
+  return options.user ?? process.env["USER"] ?? "terminal";
 }

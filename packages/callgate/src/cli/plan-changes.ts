@@ -50,6 +50,6 @@ export function changesText({ about, removed, added, changed }: PlanChanges): st
 }
 
 function stateWords({ change, isConditional, varies, decision }: PlanItem): string {
-  const edited = change?.kind === "edited" ? `edited to ${visible(JSON.stringify(change.args))}` : change?.kind;
+  const edited = change?.kind === "edited" ? `edited by ${visible(change.by)} to ${visible(JSON.stringify(change.args))}` : change?.kind;
   return [edited, isConditional === true ? "conditional" : undefined, varies === undefined ? undefined : `unknown at ${varies.paths.join(", ")}`, `${decision.kind} (${decision.ruleId})`].filter((word) => word !== undefined).join(", ");
 }

@@ -1,4 +1,4 @@
-import type { Plan, PlanItem } from "@callgate/contract";
+import type { ArgumentOrigins, Plan, PlanItem, PlanItemEdit } from "@callgate/contract";
 import { originText } from "./origin-text.ts";
 import { argumentLines } from "./render-question.ts";
 import { renderTable } from "./table.ts";
@@ -27,18 +27,39 @@ export function planText(plan: Plan, problems: readonly string[], colors: Colors
 }
 
 function itemLines(item: PlanItem, colors: Colors): readonly string[] {
-  const { id, tool, effect, decision, origins, derivedFrom, varies, fails, cost, change } = item;
-  const told = origins.filter((one) => one.origins.length > 0 || varies?.paths.includes(one.path) === true);
+  const { id, tool, effect, decision, derivedFrom, varies, fails, cost, change } = item;
   return [
     `${colors.bold(id)} ${visible(tool)} ${effect === "destructive" ? colors.red("destroys data") : "changes data"} · ${wordOf(item)}`,
-    ...(change?.kind === "edited" ? ["  in place of its own arguments:"] : []),
     ...argumentLines(shownArgs(item)),
-    ...told.map((one) => `  ${one.path === "" ? "the whole" : visible(one.path)} is from ${originText(one)}`),
+    ...(change?.kind === "edited" ? editLines(item, change) : originLines(item)),
     ...(derivedFrom.length === 0 ? [] : [`  comes after ${derivedFrom.map((source) => `item ${source}`).join(", ")}: ${varies?.paths.map(visible).join(", ") ?? "its arguments"} will be what ${derivedFrom.length === 1 ? "it answers" : "they answer"}`]),
     ...(fails === undefined ? [] : [`  ! would fail: ${fails.code}: ${visible(fails.message)}`]),
     ...(cost === undefined ? [] : [`  costs at most ${cost.microUsd / 1_000_000} USD, ${counted(cost.tokens, "token")}`]),
+    ...(change?.kind === "edited" ? [`  policy on the new arguments: ${decision.kind} (rule ${visible(decision.ruleId)})`] : []),
     ...(decision.reason === undefined ? [] : [`  rule ${visible(decision.ruleId)}: ${visible(decision.reason)}`]),
   ];
+}
+
+/** Where the arguments come from that the program gives. */
+function originLines({ origins, varies }: Pick<PlanItem, "origins" | "varies">, word = "is"): readonly string[] {
+  const told = origins.filter((one) => one.origins.length > 0 || varies?.paths.includes(one.path) === true);
+  return told.map((one) => `  ${placeText(one.path)} ${word} from ${originText(one)}`);
+}
+
+/** Of new arguments, what is a person's and what is still the program's; then what they stand in the place of. */
+function editLines({ args, origins }: PlanItem, { by, paths }: PlanItemEdit): readonly string[] {
+  const isEdited = ({ path }: ArgumentOrigins): boolean => paths.some((edited) => edited === "" || path === edited || path.startsWith(`${edited}/`));
+  return [
+    ...paths.map((path) => `  ${placeText(path)} is as ${visible(by)} edited it`),
+    ...originLines({ origins: origins.filter((one) => !isEdited(one)) }),
+    "  in place of the program's own arguments:",
+    ...argumentLines(args),
+    ...originLines({ origins: origins.filter(isEdited) }, "was"),
+  ];
+}
+
+function placeText(path: string): string {
+  return path === "" ? "the whole" : visible(path);
 }
 
 /** What becomes of an item when the plan is applied. */
@@ -47,7 +68,8 @@ function wordOf({ change, isConditional, varies, decision }: PlanItem): string {
   if (decision.kind === "deny") return "denied by policy";
   if (varies !== undefined) return "asked when it comes";
   if (isConditional === true) return "conditional: asked when it comes";
-  return change?.kind === "edited" ? "edited" : decision.kind === "ask" ? "needs approval" : "allowed";
+  const word = decision.kind === "ask" ? "needs approval" : "allowed";
+  return change?.kind === "edited" ? `edited by ${visible(change.by)}, ${word}` : word;
 }
 
 function shownArgs({ args, change }: PlanItem): PlanItem["args"] {

@@ -26,7 +26,7 @@ const item = z.strictObject({
   isConditional: z.literal(true).optional(),
   varies: z.strictObject({ paths: z.array(z.string()), restDigest: digest }).optional(),
   derivedFrom: z.array(z.string()),
-  change: z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("dropped") }), z.strictObject({ kind: z.literal("edited"), args: json, digest })]).optional(),
+  change: z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("dropped") }), z.strictObject({ kind: z.literal("edited"), args: json, digest, by: z.string(), paths: z.array(z.string()) })]).optional(),
 });
 const plan = z.strictObject({
   form: z.literal("callgate-plan-1"),

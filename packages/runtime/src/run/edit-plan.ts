@@ -1,14 +1,13 @@
 import { CallgateError, decodeValue, encodeValue } from "@callgate/contract";
-import type { Journal, Plan, PlanItem, WireValue } from "@callgate/contract";
+import type { Journal, Plan, PlanItem, PlanItemEdit, WireValue } from "@callgate/contract";
 import { inputMarks } from "../broker/pointers.ts";
 import { digestOfWire } from "../lib/digest.ts";
 import { withDigest } from "../plan/plan-digest.ts";
+import { differingPaths } from "../plan/value-paths.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { judgeEdit } from "./read-edit.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
-
-type Edited = Extract<NonNullable<PlanItem["change"]>, { kind: "edited" }>;
 
 /** Where the clear values of edits are kept that the plan's file must not show. */
 const editEvent = "callgate:plan-edit";
@@ -19,7 +18,7 @@ export interface EditPlanSeams {
 }
 
 /** Errors: PLAN_INVALID; the plan is as it was. */
-export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { item, args }: { readonly item: PlanItem; readonly args: unknown }): Promise<Plan> {
+export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { item, args, by }: { readonly item: PlanItem; readonly args: unknown; readonly by: string }): Promise<Plan> {
   const { journal, redactor, policy, clock } = seams;
   const { principal, rehearsal, lane } = plan;
   const refuse = (why: string): CallgateError => new CallgateError("PLAN_INVALID", `Item ${item.id} of plan ${plan.planId} was not edited: ${why}`, { details: { planId: plan.planId, itemId: item.id } });
@@ -27,21 +26,21 @@ export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { ite
   if (item.decision.kind === "deny") throw refuse("policy denies it");
   const tool = view.catalog.resolve(item.tool);
   if (tool === undefined) throw refuse(`${item.tool} is not here`);
-  const edit = await judgeEdit({ policy, redactor }, { tool, given: args, original: await originalOf(journal, plan, item), facts: { principal, lane, runId: rehearsal.runId, callsBefore: 0, taint: [], atMs: clock.now() } });
+  const edit = await judgeEdit({ policy, redactor }, { tool, given: args, original: await shownOf(journal, plan, item), facts: { principal, lane, runId: rehearsal.runId, callsBefore: 0, taint: [], atMs: clock.now() } });
   if (edit.kind !== "edit") throw refuse(edit.why);
   const { clear, digest } = edit.args;
   if (clear === undefined) throw refuse("its new arguments cannot be kept");
-  const shown = redactor.whole(decodeValue(clear), inputMarks(tool));
-  const change: Edited = { kind: "edited", args: shown, digest };
+  const given = decodeValue(clear);
+  const change: PlanItemEdit = { kind: "edited", args: redactor.whole(given, inputMarks(tool)), digest, by, paths: differingPaths(given, await originalOf(journal, plan, item)) };
   // The first of its id is kept: it is the digest of what it holds.
-  if (!isWhole(change)) await journal.signal(principal.tenant, rehearsal.runId, { kind: "event", name: editEvent, id: digest, payload: edit.args, by: principal.user, atMs: clock.now() });
+  if (!isWhole(change)) await journal.signal(principal.tenant, rehearsal.runId, { kind: "event", name: editEvent, id: digest, payload: edit.args, by, atMs: clock.now() });
   const { decision: { kind, ruleId, ...told } } = edit;
   const decision = { kind, ruleId, ..."reason" in told && told.reason !== undefined ? { reason: redactor.text(told.reason) } : {} };
   return withDigest({ ...plan, items: plan.items.map((one) => (one.id === item.id ? { ...one, change, decision } : one)) });
 }
 
 /** New arguments in clear: as the file has them, or as they were kept where it must not. Errors: PLAN_INVALID. */
-export async function keptEdit(journal: Pick<Journal, "readSignals">, { planId, principal, rehearsal }: Plan, change: Edited): Promise<WireValue> {
+export async function keptEdit(journal: Pick<Journal, "readSignals">, { planId, principal, rehearsal }: Plan, change: PlanItemEdit): Promise<WireValue> {
   if (isWhole(change)) return encodeValue(change.args);
   const kept = (await journal.readSignals(principal.tenant, rehearsal.runId, { clear: true })).find((signal) => signal.kind === "event" && signal.name === editEvent && signal.id === change.digest);
   const clear = kept?.kind === "event" ? kept.payload.clear : undefined;
@@ -50,13 +49,17 @@ export async function keptEdit(journal: Pick<Journal, "readSignals">, { planId, 
 }
 
 /** What the file shows is all there is. */
-function isWhole({ args, digest }: Edited): boolean {
+function isWhole({ args, digest }: PlanItemEdit): boolean {
   return digestOfWire(encodeValue(args)) === digest;
 }
 
 /** What the person was shown was made of this: a hash that they left stands for its value. */
-async function originalOf(journal: Pick<Journal, "readEntries" | "readSignals">, plan: Plan, { argsDigest, change, tool }: PlanItem): Promise<unknown> {
-  if (change?.kind === "edited") return decodeValue(await keptEdit(journal, plan, change));
+async function shownOf(journal: Pick<Journal, "readEntries" | "readSignals">, plan: Plan, item: PlanItem): Promise<unknown> {
+  return item.change?.kind === "edited" ? decodeValue(await keptEdit(journal, plan, item.change)) : await originalOf(journal, plan, item);
+}
+
+/** The program's own arguments. */
+async function originalOf(journal: Pick<Journal, "readEntries">, plan: Plan, { argsDigest, tool }: PlanItem): Promise<unknown> {
   const entries = await journal.readEntries(plan.principal.tenant, plan.rehearsal.runId, { clear: true });
   const issued = [...readRecordedCalls(entries, []).values()].find((call) => call.issued?.tool === tool && call.issued.args.digest === argsDigest)?.issued;
   return issued?.args.clear === undefined ? undefined : decodeValue(issued.args.clear);

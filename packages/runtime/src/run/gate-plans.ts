@@ -53,10 +53,10 @@ export function createGatePlans(options: GatePlansOptions): PlanBook {
       const varied = plain.run.replayOf === undefined ? plain : await readRehearsal(options, principal, plain.run.replayOf);
       return makePlan({ redactor: seams.redactor, view: viewFor(plain.run.principal), planId: newId("pln", seams.random), nowMs: clock.now() }, plain, varied);
     },
-    async edit(given, { itemId, args, principal = own }) {
+    async edit(given, { itemId, args, principal = own, by = principal.user }) {
       const plan = parsePlan(given);
       await current(plan, principal);
-      return await editPlan({ seams, view: viewFor(plan.principal) }, plan, { item: itemOf(plan, itemId), args });
+      return await editPlan({ seams, view: viewFor(plan.principal) }, plan, { item: itemOf(plan, itemId), args, by });
     },
     drop(given, itemId) {
       const plan = parsePlan(given);

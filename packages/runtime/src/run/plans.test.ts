@@ -1,6 +1,7 @@
-import type { AuditRow, Plan, RunResult } from "@callgate/contract";
+import type { AuditRow, Plan, Policy, RunResult } from "@callgate/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepingApprover } from "../approval/approvers.ts";
+import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { cancelOpen, planWorld } from "./fixtures/plan-world.ts";
 import type { PlanWorld } from "./fixtures/plan-world.ts";
 
@@ -38,6 +39,7 @@ describe("a rehearsal", () => {
     const result = await shop.gate.run(cancelOpen, { rehearse: true });
     expect(result).toMatchObject({ status: "completed", value: { value: "done" } });
     expect(shop).toMatchObject({ wrote: [], asked: [], reads: 2 });
+    expect(result.notices.join(" ")).toContain("The plan of what the program would write has 4 items: item 1 is t.cancel, item 2 is t.note,");
     expect(result.plan?.items.map(({ tool, args }) => ({ tool, args }))).toEqual([
       { tool: "t.cancel", args: { id: "o-1", reason: "closing" } },
       { tool: "t.note", args: { id: "o-1", text: "cancelled on request" } },
@@ -65,6 +67,12 @@ describe("a rehearsal", () => {
     const rows = await rowsOf(shop, runId);
     expect(rows.filter(({ effect }) => effect === "write")).toMatchObject(Array.from({ length: 4 }, () => ({ effectStatus: "none", simulated: "schema", decision: { kind: "ask" } })));
     expect(await shop.gate.plans.of(runId)).toMatchObject({ items: plan.items });
+  });
+
+  test("says what each write costs at most, as its tool declares", async () => {
+    const shop = await world({ tools: [{ name: "render", effect: "write", cost: { tokensPerCall: 1_200, microUsdPerCall: 25_000 }, handler: () => null }] });
+    const plan = await rehearsed(shop, "await tools.t.render({}); await tools.t.ticket({ title: 'x' });");
+    expect(plan.items.map(({ tool, cost }) => [tool, cost])).toEqual([["t.render", { tokens: 1_200, microUsd: 25_000 }], ["t.ticket", undefined]]);
   });
 
   test("says of which answers nothing is known, and what was read of something that is not there", async () => {
@@ -148,6 +156,7 @@ describe("an approved plan", () => {
     const plan = await rehearsed(shop, program);
     await expect(shop.gate.plans.edit(plan, { itemId: "1", args: { id: 5 } })).rejects.toMatchObject({ code: "PLAN_INVALID" });
     const changed = shop.gate.plans.drop(await shop.gate.plans.edit(plan, { itemId: "1", args: { id: "o-1", reason: "on request" } }), "4");
+    expect(changed.items[0]).toMatchObject({ args: { id: "o-1", reason: "closing" }, change: { kind: "edited", args: { id: "o-1", reason: "on request" }, by: "local", paths: ["/reason"] } });
     const result = await shop.gate.apply(await approve(shop, changed));
     expect(became(result)).toEqual(["1 done", "2 done", "3 done", "4 dropped"]);
     expect(shop.wrote).toEqual([
@@ -156,6 +165,17 @@ describe("an approved plan", () => {
       { tool: "cancel", args: { id: "o-2", reason: "closing" } },
     ]);
     expect(shop.asked).toEqual([]);
+  });
+
+  test("an edited item has policy's word on its new arguments, and says who edited it, also where it is edited again", async () => {
+    const policy: Policy = { ...createDefaultPolicy(), decide: ({ args }) => ((args as { reason?: string }).reason === "closing" ? { kind: "ask", ruleId: "closing", reason: "It closes" } : { kind: "allow", ruleId: "all" }) };
+    const shop = await world({ policy });
+    const plan = await rehearsed(shop, "await tools.t.cancel({ id: 'o-1', reason: 'closing' });");
+    expect(plan.items[0]?.decision).toEqual({ kind: "ask", ruleId: "closing", reason: "It closes" });
+    const once = await shop.gate.plans.edit(plan, { itemId: "1", args: { id: "o-2", reason: "on request" }, by: "bea" });
+    expect(once.items[0]).toMatchObject({ decision: { kind: "allow", ruleId: "all" }, change: { by: "bea", paths: ["/id", "/reason"] } });
+    const twice = await shop.gate.plans.edit(once, { itemId: "1", args: { id: "o-1", reason: "on request" }, by: "cleo" });
+    expect(twice.items[0]).toMatchObject({ args: { id: "o-1", reason: "closing" }, change: { by: "cleo", paths: ["/reason"] } });
   });
 
   test("a branch on what a write answers is conditional, on both sides, and asked about when it comes", async () => {

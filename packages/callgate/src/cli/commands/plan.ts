@@ -1,5 +1,5 @@
 import type { Plan } from "@callgate/contract";
-import { answererOf, proveApprover } from "../approver-credential.ts";
+import { answererOf, proveApprover, starterOf } from "../approver-credential.ts";
 import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -49,7 +49,7 @@ export async function editPlanCommand(file: string, edit: { readonly itemId: str
   // The arguments are checked against the tool, so its source has to be here.
   return await context.withGate(async (gate) => {
     const args = parseArguments(await argumentText(edit.args));
-    await writeAndTell(file, await gate.plans.edit(await readPlanFile(file, gate.plans), { itemId: edit.itemId, args }), context);
+    await writeAndTell(file, await gate.plans.edit(await readPlanFile(file, gate.plans), { itemId: edit.itemId, args, by: starterOf(context) }), context);
     return exitCodes.ok;
   });
 }
