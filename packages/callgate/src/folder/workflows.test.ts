@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Gate } from "@callgate/contract";
+import type { Gate, Workflow } from "@callgate/contract";
 import { checkWorkflow, makeWorkflow, nextVersion, readWorkflows, relockWorkflow, testWorkflow, wideningsBetween, writeWorkflow } from "@callgate/runtime/workflow";
 import { defineTool } from "@callgate/runtime/source";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -178,6 +178,20 @@ describe("workflows", () => {
     expect(outcome).toMatchObject({ effectStatus: "none", error: { code: "WORKFLOW_BROKEN", message: expect.stringContaining("nothing of it ran") as string } });
     await expect.poll(() => gate.problems.some((problem) => problem.includes("cancel_order") && problem.includes("broken")), { timeout: 30_000 }).toBe(true);
     expect(orders["W1"]?.status).toBe("pending");
+  });
+
+  test("a break is told once: what the types say is not said again of what was recorded", async () => {
+    const keep = (key: string) => [defineTool({ name: "add", description: "Keeps a note", effect: "write", input: z.object({ [key]: z.string().max(key === "title" ? 100 : 200) }), output: z.object({ kept: z.string() }), handler: () => ({ kept: "x" }) })];
+    const opening = async (tools: ReturnType<typeof keep>) => { const gate = await createCallgate({ stateFolder: join(root, "notes-state"), tools: { notes: tools }, rules: [{ allow: "*" }] }); opened.push(gate); return gate; };
+    const before = await opening(keep("title"));
+    const { runId } = await before.run('const { kept } = await tools.notes.add({ title: "first" }); return kept');
+    const workflow: Workflow = { ...(await makeWorkflow(before, { runId, name: "keep", version: "1.0.0", description: "Keeps a note" })), digest: "sha256:00" };
+    const broken = (await checkWorkflow(await opening(keep("heading")), workflow)).filter(({ severity }) => severity === "broken").map(({ message }) => message);
+    expect(broken).toEqual([expect.stringContaining("notes.add takes no title; did you mean heading?")]);
+    const stricter = [defineTool({ name: "add", description: "Keeps a note", effect: "write", input: z.object({ title: z.string().max(2) }), output: z.object({ kept: z.string() }), handler: () => ({ kept: "x" }) })];
+    // What no type says is told by the recording.
+    const refused = (await checkWorkflow(await opening(stricter), workflow)).filter(({ severity }) => severity === "broken").map(({ message }) => message);
+    expect(refused).toEqual([expect.stringMatching(/notes\.add would refuse what the workflow gave it when it was recorded \(.*title/)]);
   });
 
   test("one that fits a changed tool is locked on it as its next version; one that does not is left as it was, with the reason", async () => {

@@ -47,7 +47,7 @@ const maxTold = 10;
 
 function rehearsedText({ items, rehearsal }: Plan): string {
   if (items.length === 0) return "Rehearsed: the program writes nothing. Nothing was changed";
-  const told = items.slice(0, maxTold).map(({ id, tool, isConditional, varies, decision }) => `${id} ${tool}${decision.kind === "deny" ? " (denied)" : isConditional === true ? " (conditional)" : varies === undefined ? "" : " (its arguments come from writes before it)"}`);
+  const told = items.slice(0, maxTold).map(({ id, tool, isConditional, varies, decision }) => `item ${id} is ${tool}${decision.kind === "deny" ? " (denied)" : isConditional === true ? " (conditional)" : varies === undefined ? "" : " (its arguments come from writes before it)"}`);
   const more = items.length > maxTold ? ` and ${items.length - maxTold} more` : "";
-  return `Rehearsed: nothing was changed. The program would make ${items.length === 1 ? "one write" : `${items.length} writes`}: ${told.join(", ")}${more}. A person looks at the plan and approves it (callgate plan make ${rehearsal.runId})`;
+  return `Rehearsed: nothing was changed. The plan of what the program would write has ${items.length === 1 ? "one item" : `${items.length} items`}: ${told.join(", ")}${more}. A person looks at the plan and approves it (callgate plan make ${rehearsal.runId})`;
 }

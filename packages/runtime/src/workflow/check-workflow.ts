@@ -21,7 +21,17 @@ export async function checkWorkflow(gate: Gate, workflow: Workflow, options: Che
   const locked = Object.entries(manifest.tools).flatMap(([name, tool]): readonly WorkflowFinding[] => findingOn(name, tool, { view: views.get(name), now: now.get(name) }).map((found) => ({ workflow: manifest.name, tool: name, ...found })));
   const fits = [...views.values()].every(({ name, interfaceDigest }) => manifest.tools[name]?.interfaceDigest === interfaceDigest);
   if (fits || locked.some(({ severity }) => severity === "broken")) return locked;
-  return [...locked, ...(await typeBreaks(gate, workflow, options)), ...recordedBreaks(workflow, views)];
+  return [...locked, ...(await breaksOf(gate, workflow, { views, options }))];
+}
+
+/**
+ * What of a workflow does not fit its tools as it calls them: its program against their types, and what its recordings gave
+ * and got against their schemas, where types have not told it already.
+ */
+export async function breaksOf(gate: Gate, workflow: Workflow, { views, options }: { readonly views: ReadonlyMap<string, ToolView>; readonly options: CheckWorkflowOptions }): Promise<readonly WorkflowFinding[]> {
+  const types = await typeBreaks(gate, workflow, options);
+  const isTold = ({ severity, tool = "" }: WorkflowFinding): boolean => (severity === "changed" ? types.length > 0 : types.some(({ message }) => message.includes(tool)));
+  return [...types, ...recordedBreaks(workflow, views).filter((found) => !isTold(found))];
 }
 
 export function viewsOf(views: readonly ToolView[]): ReadonlyMap<string, ToolView> {
@@ -50,7 +60,7 @@ export function isLocked(gate: Gate, { manifest }: Workflow, principal: Principa
 }
 
 /** What the check says of the program with the tools as they are called, with the place in the workflow's own text. */
-export async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflow, { principal, signal }: CheckWorkflowOptions): Promise<readonly WorkflowFinding[]> {
+async function typeBreaks(gate: Gate, { manifest, program, recordings }: Workflow, { principal, signal }: CheckWorkflowOptions): Promise<readonly WorkflowFinding[]> {
   const inputs = recordings[0]?.inputs ?? {};
   const checked = await gate.check(composeProgram(manifest, program, inputs), { language: manifest.language, interfaces: lockOf(manifest), ...(principal === undefined ? {} : { principal }), ...(signal === undefined ? {} : { signal }) });
   return checked.diagnostics.filter(({ severity }) => severity === "error").map(({ line, message, excerpt, declaration }) => ({
@@ -61,18 +71,18 @@ export async function typeBreaks(gate: Gate, { manifest, program, recordings }: 
 }
 
 /** What was given and got when it was recorded, held against the schemas of the tools as they are called. */
-export function recordedBreaks({ manifest, recordings }: Workflow, views: ReadonlyMap<string, ToolView>): readonly WorkflowFinding[] {
-  const found = recordings.flatMap(({ recording }) => recording.answers.flatMap((answer) => (answer.kind === "tool" ? breaksOf(answer, views.get(answer.tool)) : [])));
+function recordedBreaks({ manifest, recordings }: Workflow, views: ReadonlyMap<string, ToolView>): readonly WorkflowFinding[] {
+  const found = recordings.flatMap(({ recording }) => recording.answers.flatMap((answer) => (answer.kind === "tool" ? recordedBreaksOf(answer, views.get(answer.tool)) : [])));
   return [...new Map(found.map((one) => [one.message, { workflow: manifest.name, ...one }])).values()];
 }
 
-function breaksOf({ tool, args, result }: Extract<RecordingAnswer, { kind: "tool" }>, view: ToolView | undefined): readonly Omit<WorkflowFinding, "workflow">[] {
+function recordedBreaksOf({ tool, args, result }: Extract<RecordingAnswer, { kind: "tool" }>, view: ToolView | undefined): readonly Omit<WorkflowFinding, "workflow">[] {
   if (view === undefined) return [];
   const given = "value" in args ? firstIssue(view.spec.input, args.value) : undefined;
   const got = result.kind === "value" && "value" in result.value && view.spec.output !== undefined ? firstIssue(view.spec.output, result.value.value) : undefined;
   return [
-    ...(given === undefined ? [] : [{ severity: "broken" as const, tool, message: `${tool} would refuse what the workflow gave it when it was recorded: ${given}` }]),
-    ...(got === undefined ? [] : [{ severity: "changed" as const, tool, message: `${tool} answers in another form than when the workflow was recorded: ${got}` }]),
+    ...(given === undefined ? [] : [{ severity: "broken" as const, tool, message: `${tool} would refuse what the workflow gave it when it was recorded (${given})` }]),
+    ...(got === undefined ? [] : [{ severity: "changed" as const, tool, message: `${tool} answers in another form than when the workflow was recorded (against its schema of now: ${got})` }]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Gate, Workflow, WorkflowFinding, WorkflowManifest } from "@callgate/contract";
-import { recordedBreaks, typeBreaks, viewsOf } from "./check-workflow.ts";
+import { breaksOf, viewsOf } from "./check-workflow.ts";
 import type { CheckWorkflowOptions } from "./check-workflow.ts";
 import { strongest } from "./make-workflow.ts";
 import { testWorkflow } from "./test-workflow.ts";
@@ -30,7 +30,7 @@ export async function relockWorkflow(gate: Gate, workflow: Workflow, options: Ch
   if (names.every((name) => JSON.stringify(tools[name]) === JSON.stringify(manifest.tools[name]))) return { kind: "unchanged" };
   const draft: WorkflowManifest = { ...manifest, tools, effect: strongest(Object.values(tools).map(({ effect }) => effect)) };
   const locked: Workflow = { ...workflow, manifest: { ...draft, version: nextVersion(manifest, draft, undefined) } };
-  const broken = [...(await typeBreaks(gate, locked, options)), ...recordedBreaks(locked, views)].filter(({ severity }) => severity === "broken");
+  const broken = (await breaksOf(gate, locked, { views, options })).filter(({ severity }) => severity === "broken");
   const findings = broken.length > 0 ? broken : await failedTests(gate, locked, options);
   const { digest: _digest, ...written } = locked;
   return findings.length > 0 ? { kind: "refused", findings } : { kind: "relocked", workflow: written };

@@ -96,7 +96,7 @@ async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: 
   const { principal, runId, callId, idempotencyKey, signal } = context;
   if (!isLocked(gate, workflow, principal)) {
     const broken = (await checkWorkflow(gate, workflow, { principal, signal })).filter(({ severity }) => severity === "broken");
-    if (broken.length > 0) throw new ToolError({ code: "WORKFLOW_BROKEN", message: `The workflow ${manifest.name} does not fit its tools any more, so nothing of it ran. ${broken.map(({ message }) => message).join("; ")}`, notApplied: true });
+    if (broken.length > 0) throw new ToolError({ code: "WORKFLOW_BROKEN", message: `The workflow ${manifest.name} does not fit its tools any more, so nothing of it ran.\n${broken.map(({ message }) => message).join("\n")}`, notApplied: true });
   }
   return await gate.run(composeProgram(manifest, program, inputs), {
     principal,
