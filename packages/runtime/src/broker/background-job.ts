@@ -48,7 +48,7 @@ export async function settleJob(call: ReadyCall, job: Job): Promise<Ended | Park
 }
 
 /** Lets the tool stop the work outside. A hook that fails, or is none, has stopped nothing: then nobody knows what becomes of it. */
-export async function stopJob(call: ReadyCall, { token }: Job): Promise<Ended> {
+export async function stopJob(call: ReadyCall, { token }: Pick<Job, "token">): Promise<Ended> {
   const { tool, name } = call.tool;
   const hook = tool.cancelJob?.bind(tool);
   const asked = hook === undefined ? undefined : await race(async (inner) => await hook(token, createToolContext(call, { inner, store: undefined })), { clock: call.seams.clock, timeoutMs: tool.timeoutMs });

@@ -184,7 +184,7 @@ async function passJob(given: ReadyCall, { scope }: Journey, job: NonNullable<Ca
   // The tool is asked about the key that the work was begun under.
   const call = await reserve(given);
   if (isEnded(call)) return call;
-  const end = scope.stop.aborted ? await stopJob(call, job) : await settleJob(call, job);
+  const end = scope.stop.aborted || scope.request.closing === true ? await stopJob(call, job) : await settleJob(call, job);
   return isParked(end) ? end : await interceptAfter(call, end, interceptorsOf(call));
 }
 

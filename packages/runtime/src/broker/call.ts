@@ -144,6 +144,8 @@ export interface CallRequest {
   readonly approver?: Approver;
   /** Absent for a call that is new. */
   readonly past?: CallPast;
+  /** Its run ends without its guest: the tool is asked what became of the call, what goes on outside is stopped, and nothing is performed. */
+  readonly closing?: true;
   /** The call is rehearsed: one that may write is answered by a placeholder and never made. */
   readonly rehearsal?: Rehearsal;
   /** The plan that the run is pinned to. */

@@ -3,7 +3,7 @@ import type { EffectStatus, JournalEntry } from "@callgate/contract";
 import { authorise } from "./authorise.ts";
 import type { CallScope, Ended, Known, ReadyCall } from "./call.ts";
 import type { ParkedCall } from "./call-past.ts";
-import { parkJob } from "./background-job.ts";
+import { parkJob, stopJob } from "./background-job.ts";
 import { ended, withEffect } from "./ended.ts";
 import { flushIntent } from "./intent.ts";
 import { isEnded } from "./is-ended.ts";
@@ -25,7 +25,7 @@ export async function recover(given: ReadyCall): Promise<Recovered> {
   const said = given.request.past?.said;
   if (said?.kind === "resolution") {
     noteResolved(given, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
-    if (!said.happened) return { kind: "goes_on", how: "anew" };
+    if (!said.happened) return neverHappened(given);
     return await happened(given, said.output?.clear === undefined ? undefined : decodeValue(said.output.clear));
   }
   // The tool is asked about the key that the write was made under.
@@ -36,12 +36,12 @@ export async function recover(given: ReadyCall): Promise<Recovered> {
     noteResolved(call, { effectStatus: "done", how: "reconciled" });
     return await happened(call, found.output);
   }
-  if (found.kind === "goes_on") return await parkJob(call, { kind: "performed", value: found.job, artifacts: [], attempts: 0 });
+  if (found.kind === "goes_on") return call.request.closing === true ? await stopJob(call, found.job) : await parkJob(call, { kind: "performed", value: found.job, artifacts: [], attempts: 0 });
   if (found.kind === "did_not_happen") {
     noteResolved(call, { effectStatus: "none", how: "reconciled" });
-    return { kind: "goes_on", how: "anew" };
+    return neverHappened(call);
   }
-  if (call.stop.aborted) return abandoned(call, { tool: call.tool.name, effect: call.effect });
+  if (isOver(call)) return abandoned(call, { tool: call.tool.name, effect: call.effect });
   if (call.tool.tool.idempotent !== true || authorise(call).kind === "deny") return awaitPerson(call, call.tool.name, call.argsSummary);
   noteResolved(call, { effectStatus: "unknown", how: "repeated" });
   // The repetition is on record before it begins; whoever lost the run cannot write that down, and so does not repeat.
@@ -51,11 +51,21 @@ export async function recover(given: ReadyCall): Promise<Recovered> {
 /** The same for a call whose tool or arguments are not valid any more: only a person can tell. */
 export function recoverBlind(scope: CallScope, known: Known, why: Ended): Ended | ParkedCall {
   const said = scope.request.past?.said;
-  if (said?.kind !== "resolution") return scope.stop.aborted ? abandoned(scope, known) : awaitPerson(scope, known.tool, null);
+  if (said?.kind !== "resolution") return isOver(scope) ? abandoned(scope, known) : awaitPerson(scope, known.tool, null);
   noteResolved(scope, { effectStatus: said.happened ? "done" : "none", how: "person", by: said.by });
   if (!said.happened) return why;
   const wire = said.output?.clear ?? { json: '{"$cg":"undefined"}', tagged: true };
   return { kind: "ended", outcome: okOutcome(wire, [], "done"), wire, cached: false, attempts: 0 };
+}
+
+/** It is performed when the run goes on; where that ends, nothing is. */
+function neverHappened(call: ReadyCall): Recovered {
+  if (call.request.closing !== true) return { kind: "goes_on", how: "anew" };
+  return ended({ outcome: "cancelled", code: "CANCELLED", tool: call.tool.name, message: withEffect(`The run was ended, and the call of ${call.tool.name} had not taken place`, call.effect, "none") });
+}
+
+function isOver({ stop, request }: CallScope): boolean {
+  return stop.aborted || request.closing === true;
 }
 
 /** The run was ended while the call could not be settled. */

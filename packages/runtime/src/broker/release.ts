@@ -27,7 +27,8 @@ type Release = NonNullable<Ended["release"]>;
 export async function release(call: ReadyCall, end: Ended, approvals: Approvals): Promise<Ended | ParkedCall> {
   const { request } = call;
   const { outcome, wire } = end;
-  if (outcome.kind !== "ok" || wire === undefined || request.undo !== undefined) return end;
+  // No program is there to have it.
+  if (outcome.kind !== "ok" || wire === undefined || request.undo !== undefined || request.closing === true) return end;
   const decision = decideResult(call, () => outcome.value);
   const beside = decidedBeside(decision);
   const released = decision.kind === "allow" ? end : await releaseUnless(call, { end, outcome, wire, decision }, approvals);

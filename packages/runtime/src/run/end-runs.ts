@@ -1,12 +1,11 @@
 import { CallgateError, nothingSpent } from "@callgate/contract";
 import type { ClaimedRun, Journal, JournalEntry, RunFinish, RunHolder, RunRecord, RunResult } from "@callgate/contract";
+import { closeCalls } from "./close-calls.ts";
 import { compensate } from "./compensate.ts";
 import { compensationText } from "./waits-text.ts";
 import { watchLease } from "./watch-lease.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
-import { openEnds } from "./open-ends.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
-import { hasJobs, stopJobs } from "./stop-jobs.ts";
 import { standingOf } from "./standing.ts";
 import type { RunScope, RunSeams } from "./run-scope.ts";
 
@@ -38,7 +37,7 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
     const scope = scopeFor(run, lease);
     const letGo = haveRun(scope);
     try {
-      const entries = await endCalls(scope);
+      const entries = await endCalls(scope, signal);
       const compensation = run.onFailure === "keep" ? undefined : await undoAll(scope, signal);
       const end = endOf(entries);
       await scope.log.finish({ ...end, endedAtMs: clock.now(), tokens: { result: 0, program: 0, direct: 0 } });
@@ -96,21 +95,13 @@ export function createRunEnder({ seams, scopeFor, recorded }: RunEnderOptions): 
   };
 }
 
-/** Writes down that the run is cancelled, and how the calls ended that it leaves open: what goes on outside is stopped first. What was on record before. */
-async function endCalls(scope: RunScope): Promise<readonly JournalEntry[]> {
-  const { seams: { journal, clock, reviews }, lease, runId, principal: { tenant } } = scope;
-  const [before, signals] = await Promise.all([journal.readEntries(tenant, runId), journal.readSignals(tenant, runId, { clear: true })]);
-  const atMs = clock.now();
-  const message = `Run ${runId} was cancelled before the call ended`;
-  const begun: JournalEntry = { kind: "cancelling", atMs };
+/** Writes down that the run is cancelled, and how the calls ended that it leaves open. What was on record before. */
+async function endCalls(scope: RunScope, signal: AbortSignal): Promise<readonly JournalEntry[]> {
+  const { seams: { journal, clock }, lease, runId, principal: { tenant } } = scope;
+  const before = await journal.readEntries(tenant, runId);
   await freeUnanswered(scope, before);
-  if (!hasJobs(before)) {
-    await journal.append(lease, [begun, ...openEnds(before, { atMs, signals, message, reviews })], "full");
-    return before;
-  }
-  await journal.append(lease, [begun], "full");
-  await stopJobs(scope);
-  await journal.append(lease, openEnds(await journal.readEntries(tenant, runId), { atMs, signals, message, reviews }), "full");
+  await journal.append(lease, [{ kind: "cancelling", atMs: clock.now() }], "full");
+  await closeCalls(scope, { message: `Run ${runId} was cancelled before the call ended`, signal: AbortSignal.any([signal, scope.fence.signal]) });
   return before;
 }
 

@@ -4,10 +4,10 @@ import { isAnswered, signalName } from "../journal/signal-codec.ts";
 import { race } from "../lib/race.ts";
 import { outerScopes } from "../provenance/taint-scopes.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import { closeCalls } from "./close-calls.ts";
 import { compensate } from "./compensate.ts";
 import { withCompensation } from "./end-runs.ts";
 import { lossesOf, maxLosses } from "./losses.ts";
-import { openEnds } from "./open-ends.ts";
 import { pinnedInterfaces } from "./pinned-interfaces.ts";
 import { recordedPlan } from "./recorded-plan.ts";
 import { recordedResult } from "./recorded-result.ts";
@@ -23,6 +23,7 @@ import type { RunScope, RunSeams } from "./run-scope.ts";
 import { driverFor, requestFor, scopeOf } from "./runner.ts";
 import type { Runner } from "./runner.ts";
 import { waitedMs } from "./waited-time.ts";
+import { watchLease } from "./watch-lease.ts";
 
 export interface ResumerOptions {
   readonly seams: RunSeams;
@@ -109,7 +110,7 @@ export function createResumer(options: ResumerOptions): Resumer {
     const [entries, signals] = await Promise.all([journal.readEntries(run.principal.tenant, run.runId, { clear: true }), journal.readSignals(run.principal.tenant, run.runId, { clear: true })]);
     const scope = { ...opened, view: opened.view.pinnedTo(pinnedInterfaces(run, entries)), plan: recordedPlan(entries) };
     const request = { ...asked, view: scope.view, waitedMs: waitedMs({ startedAtMs: run.startedAtMs, endedAtMs: undefined }, [...entries, resumedNow(claimed, clock.now())]) };
-    const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, entries, undoes, recorded }, why);
+    const end = (why: string, undoes = true) => () => giveUp(scope, { ...claimed, undoes, recorded }, why);
     if (lossesOf(entries) >= maxLosses - 1 && claimed.reason === "taken_over") return end(`its process was lost ${maxLosses} times at the same point; the program, or a tool it calls, takes the process down`, false);
     const told = (next: () => Promise<RunResult>) => () => {
       tellResumed(scope, claimed, []);
@@ -136,23 +137,31 @@ export function createResumer(options: ResumerOptions): Resumer {
   return { resume, drive, recorded };
 }
 
-/** A run that can never go on ends here. What it did is undone, save where undoing may take this process down as well. */
-async function giveUp(scope: RunScope, { run, lease, entries, undoes, recorded }: GivenUp, why: string): Promise<RunResult> {
+/**
+ * A run that can never go on ends here. Tools are asked about the writes that it leaves in doubt, and what it did is undone,
+ * save where either may take this process down as well.
+ */
+async function giveUp(scope: RunScope, { run, undoes, recorded }: GivenUp, why: string): Promise<RunResult> {
   const { seams } = scope;
   const { journal, clock } = seams;
   const { runId, principal } = run;
-  await journal.append(lease, openEnds(entries, { atMs: clock.now(), signals: await journal.readSignals(principal.tenant, runId, { clear: true }), reviews: seams.reviews, message: `The process that ran ${runId} was lost before the call ended` }), "full");
-  const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), new AbortController().signal) : undefined;
-  const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes without a recorded end are unknown.`, tool: "", retryable: false };
-  const endedAtMs = clock.now();
-  await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
-  seams.emit({ kind: "run-ended", atMs: endedAtMs, runId, principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
-  return withCompensation(await recorded((await journal.readRun(principal.tenant, runId)) ?? { ...run, status: "crashed", error }), compensation);
+  const unwatch = watchLease(scope);
+  try {
+    const { signal } = scope.fence;
+    await closeCalls(scope, { message: `The process that ran ${runId} was lost before the call ended`, signal, asksNobody: !undoes });
+    const compensation = undoes && run.onFailure !== "keep" ? await compensate(scope, await journal.readEntries(principal.tenant, runId, { clear: true }), signal) : undefined;
+    const error: CallError = { code: "RUN_INTERRUPTED", message: `The run cannot go on: ${why}. Writes of which nobody could tell are unknown.`, tool: "", retryable: false };
+    const endedAtMs = clock.now();
+    await scope.log.finish({ status: "crashed", endedAtMs, error, tokens: { result: 0, program: 0, direct: 0 } });
+    seams.emit({ kind: "run-ended", atMs: endedAtMs, runId, principal, status: "crashed", durationMs: endedAtMs - run.startedAtMs });
+    return withCompensation(await recorded((await journal.readRun(principal.tenant, runId)) ?? { ...run, status: "crashed", error }), compensation);
+  } finally {
+    unwatch();
+  }
 }
 
 interface GivenUp extends OpenClaim {
   readonly recorded: Resumer["recorded"];
-  readonly entries: readonly JournalEntry[];
   readonly undoes: boolean;
 }
 
