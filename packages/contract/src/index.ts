@@ -23,7 +23,7 @@ export type {
 } from "./audit.ts";
 export type { ExplanationPart, RunExplanation } from "./explanation.ts";
 export type { GateAudit } from "./gate-audit.ts";
-export type { GatePolicy, PolicySimulation, RecordedCallExplanation, SimulatedChange } from "./gate-policy.ts";
+export type { CallExplanation, GatePolicy, PolicySimulation, RecordedCallExplanation, ResultExplanation, SimulatedChange } from "./gate-policy.ts";
 export type { EditOptions, GateTimeTravel } from "./gate-time-travel.ts";
 export type { Clock } from "./clock.ts";
 export type { CallTrace, TracedCall } from "./call-trace.ts";

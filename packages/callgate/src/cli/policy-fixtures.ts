@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CallgateError } from "@callgate/contract";
-import type { GatePolicy } from "@callgate/contract";
+import type { GatePolicy, ParseIssue } from "@callgate/contract";
+import { listIssues } from "@callgate/runtime/text";
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
 import { completePrincipal } from "../principal-input.ts";
@@ -44,8 +45,8 @@ function parseText(text: string, file: string): unknown {
   }
 }
 
-export function runFixture(policy: GatePolicy, fixture: PolicyFixture): FixtureResult {
-  const { decision, found } = "tool" in fixture ? decideCall(policy, fixture) : decideRun(policy, fixture);
+export async function runFixture(policy: GatePolicy, fixture: PolicyFixture): Promise<FixtureResult> {
+  const { decision, found } = "tool" in fixture ? await decideCall(policy, fixture) : decideRun(policy, fixture);
   const expected = fixture.rule === undefined ? fixture.expect : `${fixture.expect} by ${fixture.rule}`;
   const isRight = found === fixture.expect && (fixture.rule === undefined || decision === fixture.rule);
   return { name: fixture.name ?? ("tool" in fixture ? `${fixture.tool} ${JSON.stringify(fixture.args ?? {})}` : `run ${fixture.run}`), isRight, expected, found, ruleId: decision };
@@ -58,15 +59,23 @@ interface Found {
 
 const noSuchTool: Found = { decision: "", found: "no such tool" };
 
-function decideCall(policy: GatePolicy, { tool, args = {}, result, principal: given, lane, at, callsBefore, taint }: z.infer<typeof callCase>): Found {
+function misfit(issues: readonly ParseIssue[]): Found {
+  return { decision: "", found: `invalid input: ${listIssues(issues)}` };
+}
+
+/** Without `args` a case is about the tool; with them they have to fit it, for a call whose arguments do not is decided by no rule. */
+async function decideCall(policy: GatePolicy, { tool, args, result, principal: given, lane, at, callsBefore, taint }: z.infer<typeof callCase>): Promise<Found> {
   const options = { principal: completePrincipal(given ?? {}), ...(lane === undefined ? {} : { lane }), ...(at === undefined ? {} : { atMs: Date.parse(at) }), ...(callsBefore === undefined ? {} : { callsBefore }), ...(taint === undefined ? {} : { taint }) };
   if (result !== undefined) {
-    const decided = policy.explainResult(tool, { args, result }, options);
-    return decided === undefined ? noSuchTool : { decision: decided.ruleId, found: decided.kind };
+    const decided = await policy.explainResult(tool, { args: args ?? {}, result }, options);
+    if (decided === undefined) return noSuchTool;
+    return args !== undefined && decided.issues !== undefined ? misfit(decided.issues) : { decision: decided.decision.ruleId, found: decided.decision.kind };
   }
-  const explained = policy.explain(tool, args, options);
+  const explained = await policy.explain(tool, args ?? {}, options);
   if (explained === undefined) return noSuchTool;
-  return { decision: explained.decision.ruleId, found: explained.visible ? explained.decision.kind : "hidden" };
+  const { decision, visible, issues } = explained;
+  if (!visible) return { decision: decision.ruleId, found: "hidden" };
+  return args !== undefined && issues !== undefined ? misfit(issues) : { decision: decision.ruleId, found: decision.kind };
 }
 
 function decideRun(policy: GatePolicy, { run, principal: given, lane, launcher, mounts, network, packages, reach, newAgent }: z.infer<typeof runCase>): Found {

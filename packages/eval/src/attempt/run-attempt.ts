@@ -78,7 +78,7 @@ export async function runAttempt(plan: AttemptPlan): Promise<AttemptReport> {
 async function tryIn({ gate, state }: EvalWorld, { suite, case: one, subject, clock, signal }: AttemptPlan): Promise<AttemptReport> {
   const before = await stateOf(state);
   const beforeDigest = digestOf(before);
-  const refusal = refusalOf(one, { gate, before });
+  const refusal = await refusalOf(one, { gate, before });
   if (refusal !== undefined) return { ...unjudged("refused", refusal), beforeDigest };
   const principal = { ...localPrincipal, ...gate.principal, ...one.principal };
   const startedMs = clock.monotonic();
@@ -101,7 +101,7 @@ async function stateOf(state: EvalWorld["state"]): Promise<JsonValue> {
 }
 
 /** A case that passes before anything is done tests nothing, nor does one that speaks of tools that are not there. */
-function refusalOf(one: EvalCase, { gate, before }: { readonly gate: Gate; readonly before: JsonValue }): string | undefined {
+async function refusalOf(one: EvalCase, { gate, before }: { readonly gate: Gate; readonly before: JsonValue }): Promise<string | undefined> {
   const idle = judge(one, { before, after: before, calls: [], answer: "", usage: noUsage, wallMs: 0 });
   if (idle.length === 0) return "it passes when nothing is done: demand something of the state, the calls or the answer";
   const names = gate.tools().map(({ name }) => name);
@@ -110,7 +110,7 @@ function refusalOf(one: EvalCase, { gate, before }: { readonly gate: Gate; reado
     const glob = qualifiedGlob(pattern);
     if (typeof glob === "string") return `the pattern "${pattern}" ${glob}`;
     // A tool that its caller may not see is there all the same.
-    if (!names.some((name) => globMatches(glob, name)) && gate.policy.explain(pattern, {}) === undefined) return `the pattern "${pattern}" matches no tool of the environment`;
+    if (!names.some((name) => globMatches(glob, name)) && (await gate.policy.explain(pattern, {})) === undefined) return `the pattern "${pattern}" matches no tool of the environment`;
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { PolicyDecision, PolicyFacts } from "@callgate/contract";
+import { laneRefusal } from "../policy/lane-rule.ts";
 import type { ReadyCall } from "./call.ts";
 
 /**
@@ -7,14 +8,8 @@ import type { ReadyCall } from "./call.ts";
  */
 export function authorise(call: ReadyCall): PolicyDecision {
   const { request, seams, tool, effect } = call;
-  if (request.lane === "query" && effect !== "read") {
-    return {
-      kind: "deny",
-      ruleId: "lane:query",
-      reason: `${tool.name} may change data (effect ${effect}), and this run may only read`,
-      help: "Use the execute lane for programs that write",
-    };
-  }
+  const byLane = laneRefusal({ lane: request.lane, tool: tool.name, effect });
+  if (byLane !== undefined) return byLane;
   // Bounds have the form that the program was checked against. What an interceptor made of older arguments has none in it, and is outside.
   const outside = request.undo === undefined ? request.bounds?.refuse(tool.name, (tool.older === undefined ? call.written : call.olderArgs)?.value) : undefined;
   if (outside !== undefined) return { kind: "deny", ...outside };

@@ -1,9 +1,10 @@
+import { listIssues } from "../lib/list-issues.ts";
 import type { CallScope, BrokerTool, Ended, FrozenArguments, ReadyCall } from "./call.ts";
 import { ended, withStatus } from "./ended.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 import { inputPointers } from "./pointers.ts";
 import { sensitiveValues } from "./sensitive-values.ts";
-import { listIssues, placed } from "./validate-input.ts";
+import { placed } from "./validate-input.ts";
 import { validateOutput } from "./validate-output.ts";
 
 /**

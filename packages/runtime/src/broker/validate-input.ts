@@ -1,4 +1,5 @@
 import type { ParseIssue, ParseResult } from "@callgate/contract";
+import { listIssues } from "../lib/list-issues.ts";
 import type { Raced } from "../lib/race.ts";
 import type { BrokerTool, CallScope, Ended, FrozenArguments } from "./call.ts";
 import { ended } from "./ended.ts";
@@ -7,7 +8,6 @@ import { judge } from "./judge.ts";
 import { readThrown } from "./thrown.ts";
 
 const MAX_ISSUES = 20;
-const MAX_ISSUES_IN_MESSAGE = 3;
 
 /**
  * Holds the snapshot against the tool's schema, then its author's own. What that one made of it (defaults, trimmed
@@ -47,13 +47,6 @@ function conclude(scope: CallScope, { tool, issued, parsed }: Judged): Validated
 /** A call that was cancelled before its tool ran. */
 export function cancelledBefore(tool: string): Ended {
   return ended({ outcome: "cancelled", code: "CANCELLED", tool, message: `The call of ${tool} was cancelled before it began. Nothing was changed.` });
-}
-
-/** `/amount must be number; /to is required (and 2 more)` */
-export function listIssues(issues: readonly ParseIssue[]): string {
-  const shown = issues.slice(0, MAX_ISSUES_IN_MESSAGE).map(({ path, message }) => (path === "" ? message : `${path} ${message}`));
-  const more = issues.length - shown.length;
-  return shown.join("; ") + (more > 0 ? ` (and ${more} more)` : "");
 }
 
 /** The place at fault, when there is one, and the list of all. */

@@ -1,5 +1,6 @@
 import { encodeValue, defaultValueBounds, decodeValue, ValueError } from "@callgate/contract";
 import type { Artifact, CallOutcome, EffectStatus, ParseResult, WireValue } from "@callgate/contract";
+import { listIssues } from "../lib/list-issues.ts";
 import type { Raced } from "../lib/race.ts";
 import type { Ended, ReadyCall } from "./call.ts";
 import { ended, withEffect } from "./ended.ts";
@@ -8,7 +9,7 @@ import { judge } from "./judge.ts";
 import type { Performed } from "./perform.ts";
 import { concealSecrets } from "./secret-arguments.ts";
 import { readThrown } from "./thrown.ts";
-import { listIssues, placed } from "./validate-input.ts";
+import { placed } from "./validate-input.ts";
 
 /**
  * Holds the result against the tool's output schema and turns it into bytes. A write whose output is wrong has happened

@@ -1,6 +1,6 @@
 import { CallgateError } from "@callgate/contract";
-import { listIssues } from "../broker/validate-input.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import { listIssues } from "../lib/list-issues.ts";
 
 /**
  * Refuses what somebody says a call came to where its tool could never have answered that: it can still be corrected, and

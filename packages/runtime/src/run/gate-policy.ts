@@ -1,10 +1,12 @@
 import { CallgateError } from "@callgate/contract";
-import type { GatePolicy, Policy, PolicyFacts, PolicyFinding, Principal, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
+import type { CallExplanation, GatePolicy, Policy, PolicyExplanation, PolicyFacts, PolicyFinding, PolicyInspection, Principal, ProgramLanguage, RunSurroundings, SandboxDriver } from "@callgate/contract";
 import type { Catalog } from "../catalog/catalog.ts";
+import { laneRefusal } from "../policy/lane-rule.ts";
 import { runOf } from "./call-ids.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import { readDecidedCalls } from "./decided-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
+import { judgedArgs } from "./judged-args.ts";
 import { driverFor } from "./runner.ts";
 import { factsAgain, simulatePolicy } from "./simulate-policy.ts";
 
@@ -21,13 +23,12 @@ export interface GatePolicyOptions {
 export function createGatePolicy({ policy, keeper, drivers, principal, seams }: GatePolicyOptions): GatePolicy & { /** What people should know. */ problems(): readonly string[] } {
   const { inspection, version } = policy;
   const found = new WeakMap<Catalog, readonly PolicyFinding[]>();
-  const factsOf = (tool: string, args: unknown, { principal: asker = principal, lane = "execute", callsBefore = 0, taint = [], atMs = seams.clock.now() }: NonNullable<Parameters<GatePolicy["explain"]>[2]>): PolicyFacts | undefined => {
+  const factsOf = async (tool: string, args: unknown, { principal: asker = principal, lane = "execute", callsBefore = 0, taint = [], atMs = seams.clock.now() }: NonNullable<Parameters<GatePolicy["explain"]>[2]>): Promise<SupposedCall | undefined> => {
     const known = keeper.current.resolve(tool);
-    return known === undefined ? undefined : { principal: asker, tool, namespace: known.namespace, spec: known.tool, args, lane, runId: "", callsBefore, taint, atMs };
-  };
-  const explain: GatePolicy["explain"] = (tool, args, options = {}) => {
-    const facts = factsOf(tool, args, options);
-    return facts === undefined ? undefined : inspection.explain(facts);
+    if (known === undefined) return undefined;
+    const judged = await judgedArgs(known, args, seams.clock);
+    const facts = { principal: asker, tool, namespace: known.namespace, spec: known.tool, args: judged.kind === "fits" ? judged.args : args, lane, runId: "", callsBefore, taint, atMs };
+    return { facts, misfit: judged.kind === "fits" ? {} : { issues: judged.issues } };
   };
 
   function findings(): readonly PolicyFinding[] {
@@ -42,10 +43,13 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
     mode: inspection.mode,
     rules: () => inspection.rules(),
     findings: (tools) => (tools === undefined ? findings() : inspection.findings(tools)),
-    explain,
-    explainResult(tool, { args, result }, options = {}) {
-      const facts = factsOf(tool, args, options);
-      return facts === undefined ? undefined : policy.decideResult({ ...facts, result });
+    async explain(tool, args, options = {}) {
+      const supposed = await factsOf(tool, args, options);
+      return supposed === undefined ? undefined : { ...explained(inspection, supposed.facts), ...supposed.misfit };
+    },
+    async explainResult(tool, { args, result }, options = {}) {
+      const supposed = await factsOf(tool, args, options);
+      return supposed === undefined ? undefined : { decision: policy.decideResult({ ...supposed.facts, result }), ...supposed.misfit };
     },
     explainRun(language, { principal: asker = principal, lane = "execute", ...given } = {}) {
       return policy.decideRun({ principal: asker, language, lane, runId: "", atMs: seams.clock.now(), ...seams.surroundingsOf(driverFor(drivers, language), language), reach: [], newAgent: false, ...given });
@@ -55,7 +59,7 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
       const call = run === undefined ? undefined : (await readDecidedCalls(seams.journal, run)).find((one) => one.callId === callId);
       if (call === undefined) throw new CallgateError("RUN_NOT_FOUND", `There is no call ${callId} on record; callgate runs show RUN lists the calls of a run, #3 of it is RUN.3`, { details: { callId } });
       const facts = await factsAgain({ catalog: keeper.current, clock: seams.clock }, call);
-      return { tool: call.tool, principal: call.principal, recorded: call.decided, explanation: facts === undefined ? undefined : inspection.explain(facts) };
+      return { tool: call.tool, principal: call.principal, recorded: call.decided, explanation: facts === undefined ? undefined : explained(inspection, facts) };
     },
     async simulate({ runs }) {
       const { clock, journal } = seams;
@@ -72,4 +76,18 @@ export function createGatePolicy({ policy, keeper, drivers, principal, seams }: 
       return [...observed, ...errors.map(({ ruleId, place, message }) => `Policy ${ruleId}${place === ruleId ? "" : ` (${place})`}: ${message}. callgate policy check says more`)];
     },
   };
+}
+
+/** A call that nobody made. */
+interface SupposedCall {
+  readonly facts: PolicyFacts;
+  readonly misfit: Pick<CallExplanation, "issues">;
+}
+
+/** What the policy says of a call, below what its lane says. */
+function explained(inspection: PolicyInspection, facts: PolicyFacts): PolicyExplanation {
+  const explanation = inspection.explain(facts);
+  const byLane = laneRefusal({ lane: facts.lane, tool: facts.tool, effect: facts.spec.effect });
+  if (byLane === undefined || explanation.decision.kind === "deny") return explanation;
+  return { ...explanation, decision: byLane, help: byLane.help === undefined ? [] : [byLane.help] };
 }

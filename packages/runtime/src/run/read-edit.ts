@@ -1,8 +1,8 @@
 import { decodeValue, encodeValue, ValueError } from "@callgate/contract";
 import type { Policy, PolicyDecision, PolicyFacts, Principal, RecordedValue, Redactor, WireValue } from "@callgate/contract";
 import { inputMarks } from "../broker/pointers.ts";
-import { listIssues } from "../broker/validate-input.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import { listIssues } from "../lib/list-issues.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { FoundQuestion } from "./find-question.ts";
 import { pinnedInterfaces } from "./pinned-interfaces.ts";

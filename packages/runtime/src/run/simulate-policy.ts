@@ -1,10 +1,9 @@
 import type { Clock, Journal, JournalEntry, Policy, PolicyDecision, PolicyFacts, PolicySimulation, RunRecord, RunSurroundings, SimulatedChange } from "@callgate/contract";
-import { judge } from "../broker/judge.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { decidedCalls } from "./decided-calls.ts";
 import type { DecidedCall, RecordedDecision } from "./decided-calls.ts";
+import { judgedArgs } from "./judged-args.ts";
 import { reachedEffects } from "./program-reach.ts";
-import { enteredArgs } from "./shown-approval.ts";
 
 export interface SimulationOptions {
   readonly policy: Policy;
@@ -63,10 +62,10 @@ export async function factsAgain({ catalog, clock }: Pick<SimulationOptions, "ca
   const current = catalog.resolve(tool);
   const known = (pinned === undefined ? undefined : current?.as(pinned)) ?? current;
   if (known === undefined || args === undefined) return undefined;
-  const parsed = await judge(() => known.validateInput(enteredArgs(known, args.value)), { clock, timeoutMs: known.tool.timeoutMs, byAuthor: known.tool.parseInput !== undefined });
-  if (parsed.kind !== "value" || parsed.value.kind !== "ok") return undefined;
+  const judged = await judgedArgs(known, args.value, clock);
+  if (judged.kind === "misfit") return undefined;
   const brought = answeredBefore.flatMap((name) => catalog.resolve(name)?.tool.labels ?? []);
-  return { principal, tool, namespace: known.namespace, spec: known.tool, args: parsed.value.value, lane, runId, callsBefore: seq, taint: [...new Set([...taint, ...brought])], atMs };
+  return { principal, tool, namespace: known.namespace, spec: known.tool, args: judged.args, lane, runId, callsBefore: seq, taint: [...new Set([...taint, ...brought])], atMs };
 }
 
 async function programAgain({ policy, catalog, journal, surroundingsOf }: SimulationOptions, run: RunRecord, entries: readonly JournalEntry[]): Promise<readonly Again[]> {

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import type { Gate, GatePolicy, PolicyDecision, PolicyExplanation, PolicyFinding } from "@callgate/contract";
+import type { CallExplanation, Gate, GatePolicy, ParseIssue, PolicyDecision, PolicyFinding } from "@callgate/contract";
+import { listIssues } from "@callgate/runtime/text";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
 import { completePrincipal } from "../../principal-input.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -56,17 +57,17 @@ function ruleLines(file: string | undefined, count: number): ReadonlyMap<string,
 /** `callgate policy test FILE...`: 1 when a case fails. */
 export async function testPolicyCommand(files: readonly string[], context: CommandContext): Promise<ExitCode> {
   const cases = (await Promise.all(files.map(readPolicyFixtures))).flat();
-  return await context.withGate((gate) => {
-    const results = cases.map((fixture) => runFixture(gate.policy, fixture));
+  return await context.withGate(async (gate) => {
+    const results = await Promise.all(cases.map((fixture) => runFixture(gate.policy, fixture)));
     const wrong = results.filter(({ isRight }) => !isRight);
     const { terminal, options } = context;
     if (options.json === true) terminal.out(`${JSON.stringify(results)}\n`);
     else {
-      const rows = wrong.map(({ name, expected, found, ruleId }) => [visible(name), expected, ruleId === "" ? found : `${found} by ${visible(ruleId)}`]);
+      const rows = wrong.map(({ name, expected, found, ruleId }) => [visible(name), expected, ruleId === "" ? visible(found) : `${found} by ${visible(ruleId)}`]);
       if (rows.length > 0) terminal.out(renderTable(["case", "expected", "found"], rows, { columns: terminal.outColumns, colors: terminal.outColors, flexible: 0 }));
       terminal.out(`${wrong.length === 0 ? "ok" : `${counted(wrong.length, "case")} failed`} · ${counted(results.length, "case")}\n`);
     }
-    return Promise.resolve(wrong.length === 0 ? exitCodes.ok : exitCodes.failed);
+    return wrong.length === 0 ? exitCodes.ok : exitCodes.failed;
   }, { interactive: false });
 }
 
@@ -88,8 +89,8 @@ export async function explainPolicyCommand(subject: string, { args, lane, agent,
   const principal = completePrincipal({ ...config.principal, ...Object.fromEntries(Object.entries({ user, tenant, agent, roles: role }).filter(([, value]) => value !== undefined)) });
   if (isRecorded && result !== undefined) throw new CallgateError("USAGE", "--result goes with a tool and arguments, not with a call on record");
   return await context.withGate(async (gate) => {
-    if (result !== undefined) return explainResult(gate, { tool: subject, args: given, result: parseResult(result), options: { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) } }, context);
-    const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: gate.policy.explain(subject, given, { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
+    if (result !== undefined) return await explainResult(gate, { tool: subject, args: given, result: parseResult(result), options: { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) } }, context);
+    const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: await gate.policy.explain(subject, given, { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
     const { explanation } = found;
     if (explanation === undefined && !isRecorded) throw unknownTool(gate, subject);
     const { terminal, options } = context;
@@ -106,11 +107,13 @@ interface AskedResult {
   readonly options: Parameters<GatePolicy["explainResult"]>[2];
 }
 
-function explainResult(gate: Gate, { tool, args, result, options }: AskedResult, { terminal, options: { json } }: CommandContext): ExitCode {
-  const decision = gate.policy.explainResult(tool, { args, result }, options);
-  if (decision === undefined) throw unknownTool(gate, tool);
+async function explainResult(gate: Gate, { tool, args, result, options }: AskedResult, { terminal, options: { json } }: CommandContext): Promise<ExitCode> {
+  const explained = await gate.policy.explainResult(tool, { args, result }, options);
+  if (explained === undefined) throw unknownTool(gate, tool);
+  const { decision, issues } = explained;
   const word = { allow: "handed on", ask: "asked about", deny: "withheld" }[decision.kind];
-  terminal.out(json === true ? `${JSON.stringify({ tool, decision })}\n` : `the result of ${visible(tool)} is ${word} by ${visible(decision.ruleId)}${decision.kind === "allow" ? "" : `: ${visible(decision.reason)}`}\n`);
+  if (json === true) terminal.out(`${JSON.stringify({ tool, ...explained })}\n`);
+  else terminal.out(`the result of ${visible(tool)} is ${word} by ${visible(decision.ruleId)}${decision.kind === "allow" ? "" : `: ${visible(decision.reason)}`}\n${issues === undefined ? "" : `${misfitLine(issues)}\n`}`);
   return decision.kind === "allow" ? exitCodes.ok : exitCodes.denied;
 }
 
@@ -130,7 +133,11 @@ interface Explained {
   readonly tool: string;
   readonly principal: { readonly tenant: string; readonly user: string; readonly roles: readonly string[] };
   readonly recorded: { readonly decision: PolicyDecision["kind"]; readonly ruleId: string } | undefined;
-  readonly explanation: PolicyExplanation | undefined;
+  readonly explanation: CallExplanation | undefined;
+}
+
+function misfitLine(issues: readonly ParseIssue[]): string {
+  return `these arguments do not fit the tool, so that a call with them ends before any rule is asked: ${visible(listIssues(issues))}`;
 }
 
 function renderExplanation({ tool, principal, recorded, explanation }: Explained, { terminal }: CommandContext, { mode }: Pick<GatePolicy, "mode">): string {
@@ -144,12 +151,13 @@ function renderExplanation({ tool, principal, recorded, explanation }: Explained
   return `${lines.join("\n")}\n`;
 }
 
-function explanationLines({ decision, visible: isVisible, considered, help }: PolicyExplanation): readonly string[] {
+function explanationLines({ decision, visible: isVisible, considered, help, issues }: CallExplanation): readonly string[] {
   const reason = decision.kind === "allow" ? "" : `: ${visible(decision.reason)}`;
   const from = decision.kind === "ask" && decision.from !== undefined ? ` (${visible(decision.from)} is meant to answer)` : "";
   const rules = considered.map(({ ruleId, place, verdict, matched, cedar }) => `\n${matched ? "matches" : "does not match"}: ${visible(ruleId)}${place === ruleId ? "" : ` at ${visible(place)}`}, ${verdict}\n${visible(cedar).split("\n").map((line) => `    ${line}`).join("\n")}`);
   return [
     `${decisionWord[decision.kind]} by ${visible(decision.ruleId)}${reason}${from}`,
+    ...(issues === undefined ? [] : [misfitLine(issues)]),
     ...(isVisible ? [] : ["the tool does not exist for this caller: it is denied whatever the call"]),
     ...help.map((text) => `would help: ${visible(text)}`),
     ...(considered.length === 0 ? ["no rule is about it"] : rules),
