@@ -49,7 +49,19 @@ async function many(journal: Journal, runId: string): Promise<void> {
   say("closed");
 }
 
-const scenarios = { oneWrite, stream, many };
+/** Once another process is there as well, ten calls in each of six runs that a budget of 50 means; says how many it had room for. */
+async function spend(journal: Journal, runId: string): Promise<void> {
+  // Of one run one call after the other takes from a budget.
+  const leases = await Promise.all(Array.from({ length: 6 }, (_, index) => journal.begin(sampleRun(`${runId}${index}`))));
+  while ((await journal.listRuns({ tenant: "acme" })).length < 12) await sleep(5);
+  const counters = [{ budgetId: "shared", key: "alice", window: "day", ofRun: false, limits: { calls: 50 } }] as const;
+  const amounts = { calls: 1, bytes: 0, durationMs: 0, tokens: 0, microUsd: 0 };
+  const answers = await Promise.all(leases.flatMap((lease) => Array.from({ length: 10 }, (_, call) => journal.reserveBudgets(lease, { tenant: "acme", callId: `${lease.runId}.${call}`, amounts, counters, again: false }))));
+  await journal.close();
+  say(String(answers.filter(({ kind }) => kind === "reserved").length));
+}
+
+const scenarios = { oneWrite, stream, many, spend };
 
 const [, , moduleUrl = "", argument = "", scenario = "", runId = "", stopAt = ""] = process.argv;
 const opening = (await import(moduleUrl)) as JournalModule;

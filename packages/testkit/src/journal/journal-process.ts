@@ -21,7 +21,7 @@ export interface JournalProcess {
 }
 
 export interface JournalScenario {
-  readonly name: "oneWrite" | "stream" | "many";
+  readonly name: "oneWrite" | "stream" | "many" | "spend";
   /** The word of `oneWrite` at which it stays until it is killed. */
   readonly stopAt?: string;
 }

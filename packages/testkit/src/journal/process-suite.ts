@@ -35,6 +35,14 @@ export function processSuite(setUp: SetUp): void {
     }
   });
 
+  test("br-020: of the calls of two processes at once exactly as many are reserved for as their budget has", async () => {
+    const { journal, store } = await setUp();
+    const two = ["r1", "r2"].map((runId) => start(store, { name: "spend" }, runId));
+    await Promise.all(two.map((child) => child.gone));
+    expect(two.reduce((sum, { words }) => sum + Number(words.at(-1)), 0)).toBe(50);
+    expect(await journal.readBudgets("acme")).toMatchObject([{ budgetId: "shared", spent: { calls: 50 } }]);
+  });
+
   test("a run of another living process reads as running", async () => {
     const { journal, store } = await setUp();
     const child = start(store, { name: "oneWrite", stopAt: "issued" }, "r1");
