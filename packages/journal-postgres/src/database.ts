@@ -49,14 +49,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function createPool({ url, connections, connectTimeoutMs }: DatabaseOptions, synchronousCommit: "on" | "off"): pg.Pool {
   // Waited for: the connection is handed out when it is set. A failure is that of the connection.
-  const setCommit = async (client: pg.ClientBase): Promise<void> => {
-    await client.query(`set synchronous_commit = ${synchronousCommit}`);
+  const setSession = async (client: pg.ClientBase): Promise<void> => {
+    // What we write locks the rows it is about; a server that is stricter by default would refuse one of two that write at once.
+    await client.query(`set synchronous_commit = ${synchronousCommit}; set default_transaction_isolation = 'read committed'`);
   };
   const pool = new pg.Pool({
     connectionString: url,
     max: connections ?? defaultConnections,
     connectionTimeoutMillis: connectTimeoutMs ?? 10_000,
-    onConnect: setCommit as (client: pg.ClientBase) => void,
+    onConnect: setSession as (client: pg.ClientBase) => void,
     allowExitOnIdle: true,
     application_name: "callgate",
     types: { getTypeParser: parserFor as typeof pg.types.getTypeParser },

@@ -131,6 +131,16 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       await expect(store.blobs.get("acme", digest)).rejects.toMatchObject({ code: "JOURNAL_CORRUPT" });
     });
 
+    test("a server whose transactions are stricter by default refuses no call for one that ran beside it", async () => {
+      const { url } = await freshDatabase();
+      const journal = await openJournal(`${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c default_transaction_isolation=serializable")}`);
+      onTestFinished(() => journal.close());
+      const leases = await Promise.all(Array.from({ length: 6 }, (_, index) => journal.begin(sampleRun(`r${index}`))));
+      const counters = [{ budgetId: "all", key: "", ofRun: false, limits: { calls: 5 } }] as const;
+      const answers = await Promise.all(leases.map((lease) => journal.reserveBudgets(lease, { tenant: "acme", callId: `${lease.runId}.0`, amounts: { calls: 1, bytes: 0, durationMs: 0, tokens: 0, microUsd: 0 }, counters, again: false })));
+      expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(5);
+    });
+
     test("of several processes that make the schema at once none fails, and it is made once", async () => {
       const { open, store } = await fresh("new");
       const journals = await Promise.all(Array.from({ length: 6 }, () => open()));
