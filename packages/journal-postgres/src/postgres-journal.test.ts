@@ -4,10 +4,14 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ended, issued, leaseOf, printed, sampleFinish, sampleRun } from "@callgate/testkit";
 import { createPostgresBlobs } from "./postgres-blobs.ts";
+import { createMasterKey } from "@callgate/runtime/journal";
 import { openDatabase } from "./database.ts";
+import type { Database, Query, SqlValue } from "./database.ts";
 import { hostClock, openJournal } from "./fixtures/open-journal.ts";
 import { missingPostgres, startPostgres } from "./fixtures/private-postgres.ts";
 import type { PrivatePostgres } from "./fixtures/private-postgres.ts";
+import type { ReadSeams } from "./read-seams.ts";
+import { createRunReads } from "./run-reads.ts";
 import { migrations } from "./schema.ts";
 
 const missing = missingPostgres();
@@ -139,6 +143,24 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       const counters = [{ budgetId: "all", key: "", ofRun: false, limits: { calls: 5 } }] as const;
       const answers = await Promise.all(leases.map((lease) => journal.reserveBudgets(lease, { tenant: "acme", callId: `${lease.runId}.0`, amounts: { calls: 1, bytes: 0, durationMs: 0, tokens: 0, microUsd: 0 }, counters, again: false })));
       expect(answers.filter(({ kind }) => kind === "reserved")).toHaveLength(5);
+    });
+
+    test("whether an agent has completed a program is looked up in an index, however many calls it made", async () => {
+      const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = [];
+      const read: Query = (text, values = []) => {
+        asked.push({ text, values });
+        return Promise.resolve([]);
+      };
+      await createRunReads({ database: { read } as Database, masterKey: createMasterKey(new Uint8Array(32)), owners: { dead: () => Promise.resolve([]) } as unknown as ReadSeams["owners"] }).listRuns({ tenant: "acme", agent: "bot", kind: "program", status: "completed", limit: 1 });
+      const client = new pg.Client({ connectionString: (await freshDatabase()).url });
+      await client.connect();
+      onTestFinished(() => client.end());
+      // Of an empty table it would read the whole.
+      await client.query("set enable_seqscan = off");
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain ${asked[0]?.text ?? ""}`, [...(asked[0]?.values ?? [])]);
+      const plan = rows.map((row) => row["QUERY PLAN"]);
+      expect(plan.find((line) => line.includes("on runs r"))).toContain("using runs_completed_by_agent");
+      expect(plan.filter((line) => line.includes("Sort"))).toEqual([]);
     });
 
     test("of several processes that make the schema at once none fails, and it is made once", async () => {

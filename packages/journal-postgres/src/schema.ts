@@ -245,4 +245,8 @@ create table callgate.grant_uses (
   primary key (grant_id, call_id)
 );
 `,
+  `
+-- whether an agent has completed a program is looked up at once
+create index runs_completed_by_agent on callgate.runs (tenant, agent, started_at_ms desc, ordinal desc) where kind = 'program' and status = 'completed' and agent is not null;
+`,
 ];

@@ -143,7 +143,7 @@ describe("openDatabase", () => {
   test("applies migrations in order and marks the file as ours; the schema of each version is pinned", async () => {
     const folder = await recordedFolder();
     const database = new DatabaseSync(join(folder, "journal.db"));
-    expect(database.prepare("pragma user_version").get()).toMatchObject({ user_version: 11 });
+    expect(database.prepare("pragma user_version").get()).toMatchObject({ user_version: 12 });
     expect(database.prepare("pragma application_id").get()).toMatchObject({ application_id: applicationId });
     const tables = database.prepare("select name from sqlite_schema where type in ('table', 'view') order by name").all();
     expect(tables.map((row) => row["name"])).toEqual(["blob_refs", "budget_counts", "budget_reservations", "calls", "effects", "entries", "grant_uses", "grants", "holds", "ledger", "owners", "runs", "signals", "taints"]);

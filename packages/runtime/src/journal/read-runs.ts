@@ -38,6 +38,8 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     all: database.prepare(listing("true")),
     suspended: database.prepare(listing(`${isOpen} and r.status = 'suspended'`)),
     running: database.prepare(listing(`${isOpen} and r.status = 'running' and not coalesce(${isLost}, false)`)),
+    // Asked before every program of an agent where the policy looks at it; its own index, for an agent may have made calls without number.
+    completedBy: database.prepare(listing("r.agent = :agent and r.kind = 'program' and r.status = 'completed'")),
     ended: database.prepare(listing(`(r.status = :status or (:status = 'crashed' and r.status = 'running' and ${isLost}))`)),
   };
 
@@ -57,6 +59,7 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
   function rowsOf(status: RunFilter["status"], filter: Readonly<Record<string, string | number | null>>, dead: string): readonly Row[] {
     if (status === undefined) return selectRuns.all.all(filter);
     if (status === "suspended") return selectRuns.suspended.all(filter);
+    if (status === "completed" && filter["agent"] !== null && filter["kind"] === "program") return selectRuns.completedBy.all(filter);
     return status === "running" ? selectRuns.running.all({ ...filter, dead }) : selectRuns.ended.all({ ...filter, status, dead });
   }
 

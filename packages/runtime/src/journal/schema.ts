@@ -1,4 +1,5 @@
 import { callsView, callsViewOfGrants, callsViewOfHeldResults } from "./calls-view.ts";
+import { agentsMigration } from "./schema-agents.ts";
 import { auditMigration } from "./schema-audit.ts";
 import { clocksMigration } from "./schema-clocks.ts";
 import { grantsMigration } from "./schema-grants.ts";
@@ -394,4 +395,5 @@ create index budget_reservations_by_run on budget_reservations (run_id);
   `${grantsMigration}${callsViewOfGrants}`,
   callsViewOfHeldResults,
   clocksMigration,
+  agentsMigration,
 ];

@@ -123,7 +123,8 @@ function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
     }
     const list = async (filter: object): Promise<string[]> => (await journal.listRuns({ tenant: "acme", ...filter })).map((run) => run.runId);
     expect([await list({ agent: "assistant" }), await list({ agent: "assistant", status: "completed" }), await list({ agent: "assistant", status: "running" }), await list({ agent: "other", status: "completed", limit: 1 }), await list({ agent: "nobody" })]).toEqual([["r3", "r0"], ["r0"], ["r3"], ["r1"], []]);
-    expect([await list({ kind: sampleRun("r").kind, agent: "other" }), await list({ kind: "replay" })]).toEqual([["r1"], []]);
+    const completed = { kind: "program", status: "completed" };
+    expect([await list({ kind: "program", agent: "other" }), await list({ kind: "replay" }), await list({ ...completed, agent: "assistant" }), await list({ ...completed, agent: "assistant", beforeMs: 1000 }), await list({ ...completed, agent: "nobody" }), await list(completed)]).toEqual([["r1"], [], ["r0"], [], [], ["r2", "r1", "r0"]]);
   });
 
   test("lists runs newest first, at most as many as asked, before a time, and by status", async () => {
