@@ -1,16 +1,18 @@
 import { CallgateError, decodeValue, encodeValue } from "@callgate/contract";
-import type { Journal, Plan, PlanItem, PlanItemEdit, WireValue } from "@callgate/contract";
-import { inputMarks } from "../broker/pointers.ts";
+import type { ArgumentOrigins, Journal, JournalEntry, Plan, PlanItem, PlanItemEdit, WireValue } from "@callgate/contract";
 import { digestOfWire } from "../lib/digest.ts";
 import { withDigest } from "../plan/plan-digest.ts";
 import { differingPaths } from "../plan/value-paths.ts";
 import type { CatalogView } from "./catalog-view.ts";
+import { createPlanVeil } from "./plan-veil.ts";
 import { judgeEdit } from "./read-edit.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 import type { RunSeams } from "./run-scope.ts";
 
 /** Where the clear values of edits are kept that the plan's file must not show. */
 const editEvent = "callgate:plan-edit";
+
+const hashForm = /\bhash:[0-9a-f]{16}\b/g;
 
 export interface EditPlanSeams {
   readonly seams: Pick<RunSeams, "journal" | "redactor" | "policy" | "clock">;
@@ -26,16 +28,24 @@ export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { ite
   if (item.decision.kind === "deny") throw refuse("policy denies it");
   const tool = view.catalog.resolve(item.tool);
   if (tool === undefined) throw refuse(`${item.tool} is not here`);
-  const edit = await judgeEdit({ policy, redactor }, { tool, given: args, original: await shownOf(journal, plan, item), facts: { principal, lane, runId: rehearsal.runId, callsBefore: 0, taint: [], atMs: clock.now() } });
+  const entries = await journal.readEntries(principal.tenant, rehearsal.runId, { clear: true });
+  const veil = createPlanVeil({ redactor, view }, entries);
+  const own = originalOf(entries, item);
+  const [original, shown] = item.change?.kind === "edited" ? [decodeValue(await keptEdit(journal, plan, item.change)), item.change.args] : [own, item.args];
+  const edit = await judgeEdit({ policy, redactor }, { tool, given: veil.reveal(args), original, shown, facts: { principal, lane, runId: rehearsal.runId, callsBefore: 0, taint: [], atMs: clock.now() } });
   if (edit.kind !== "edit") throw refuse(edit.why);
   const { clear, digest } = edit.args;
   if (clear === undefined) throw refuse("its new arguments cannot be kept");
+  const unknown = clear.json.match(hashForm)?.find((hash) => !encodeValue(original).json.includes(hash));
+  if (unknown !== undefined) throw refuse(`nobody knows what ${unknown} stands for: leave a hash where it is, or write the value`);
   const given = decodeValue(clear);
-  const change: PlanItemEdit = { kind: "edited", args: redactor.whole(given, inputMarks(tool)), digest, by, paths: differingPaths(given, await originalOf(journal, plan, item)) };
+  const paths = differingPaths(given, own);
+  const isKept = ({ path }: ArgumentOrigins): boolean => !paths.some((edited) => path === edited || path.startsWith(`${edited}/`));
+  const change: PlanItemEdit = { kind: "edited", args: veil.args(given, tool, item.origins.filter(isKept)), digest, by, paths };
   // The first of its id is kept: it is the digest of what it holds.
-  if (!isWhole(change)) await journal.signal(principal.tenant, rehearsal.runId, { kind: "event", name: editEvent, id: digest, payload: edit.args, by, atMs: clock.now() });
+  if (!isWhole(change)) await journal.signal(principal.tenant, rehearsal.runId, { kind: "event", name: editEvent, id: digest, payload: { ...edit.args, summary: change.args }, by, atMs: clock.now() });
   const { decision: { kind, ruleId, ...told } } = edit;
-  const decision = { kind, ruleId, ..."reason" in told && told.reason !== undefined ? { reason: redactor.text(told.reason) } : {} };
+  const decision = { kind, ruleId, ..."reason" in told && told.reason !== undefined ? { reason: veil.text(redactor.text(told.reason)) } : {} };
   return withDigest({ ...plan, items: plan.items.map((one) => (one.id === item.id ? { ...one, change, decision } : one)) });
 }
 
@@ -53,14 +63,8 @@ function isWhole({ args, digest }: PlanItemEdit): boolean {
   return digestOfWire(encodeValue(args)) === digest;
 }
 
-/** What the person was shown was made of this: a hash that they left stands for its value. */
-async function shownOf(journal: Pick<Journal, "readEntries" | "readSignals">, plan: Plan, item: PlanItem): Promise<unknown> {
-  return item.change?.kind === "edited" ? decodeValue(await keptEdit(journal, plan, item.change)) : await originalOf(journal, plan, item);
-}
-
 /** The program's own arguments. */
-async function originalOf(journal: Pick<Journal, "readEntries">, plan: Plan, { argsDigest, tool }: PlanItem): Promise<unknown> {
-  const entries = await journal.readEntries(plan.principal.tenant, plan.rehearsal.runId, { clear: true });
+function originalOf(entries: readonly JournalEntry[], { argsDigest, tool }: PlanItem): unknown {
   const issued = [...readRecordedCalls(entries, []).values()].find((call) => call.issued?.tool === tool && call.issued.args.digest === argsDigest)?.issued;
   return issued?.args.clear === undefined ? undefined : decodeValue(issued.args.clear);
 }

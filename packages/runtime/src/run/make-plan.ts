@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { JournalEntry, Plan, RunRecord } from "@callgate/contract";
 import { planItems } from "../plan/plan-items.ts";
 import { programDigest, withDigest } from "../plan/plan-digest.ts";
+import { createPlanVeil } from "./plan-veil.ts";
 import { guessedAnswers, rehearsedWrites } from "./rehearsed-writes.ts";
 import type { RehearsedSeams } from "./rehearsed-writes.ts";
 
@@ -33,7 +34,7 @@ export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, var
     planId: options.planId,
     madeAtMs: options.nowMs,
     rehearsal: { runId, against: varied.run.runId },
-    program: { text: options.redactor.output(programText), language, digest: programDigest(programText, language) },
+    program: { text: createPlanVeil(options, entries).text(options.redactor.output(programText)), language, digest: programDigest(programText, language) },
     principal,
     lane,
     ...(taskId === undefined ? {} : { taskId }),

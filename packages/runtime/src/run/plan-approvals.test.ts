@@ -4,6 +4,7 @@ import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { createRedactor } from "../secrets/redactor.ts";
 import { cancelOpen, planWorld } from "./fixtures/plan-world.ts";
 import type { PlanWorld } from "./fixtures/plan-world.ts";
+import type { TestTool } from "./fixtures/test-gate.ts";
 
 const worlds: PlanWorld[] = [];
 const world = async (options: Parameters<typeof planWorld>[0]): Promise<PlanWorld> => {
@@ -162,5 +163,38 @@ describe("sensitive values in a plan", () => {
     expect(seen).toEqual([{ card: "4111 1111 1111 1111", amount: 3 }]);
     const shown = await shop.gate.runs.show(result.runId);
     expect(JSON.stringify(shown)).not.toContain('"card":"4111');
+  });
+
+  test("which one tool answered are hashes where they are passed to another that does not declare them, in parts and among text too; they are performed in clear", async () => {
+    const customer: TestTool = { name: "customer", sensitive: ["/output/email", "/output/pin"], input: { type: "object" }, output: { type: "object", properties: { email: { type: "string" }, pin: { type: "number" }, name: { type: "string" } } }, handler: () => ({ email: "ann.lee@example.org", pin: 4711, name: "Ann Lee" }) };
+    const shop = await world({ tools: [customer] });
+    const program = `
+const { email, pin, name } = await tools.t.customer({});
+await tools.t.ticket({ title: email });
+await tools.t.note({ id: "o-1", text: "for " + name + ": " + email + ", pin " + pin });
+await tools.t.ticket({ title: email.slice(0, 7) });`;
+    const plan = await rehearsed(shop, program);
+    const file = JSON.stringify(plan);
+    for (const clear of ["ann.lee", "example.org", "4711"]) expect(file).not.toContain(clear);
+    const hash = (plan.items[0]?.args as { title: string }).title;
+    expect(hash).toMatch(/^hash:[0-9a-f]{16}$/);
+    // The same value has the same hash wherever it stands, as in every record.
+    expect(plan.items[1]?.args).toEqual({ id: "o-1", text: expect.stringMatching(new RegExp(`^for Ann Lee: ${hash}, pin hash:`)) as string });
+    const row = (await shop.gate.runs.show(plan.rehearsal.runId))?.entries.find((entry) => entry.kind === "call-ended");
+    expect(JSON.stringify(row)).toContain(hash);
+    // A person edits what is around a hash, and may put it elsewhere.
+    const edited = await shop.gate.plans.edit(plan, { itemId: "2", args: { id: "o-1", text: `write to ${hash}` } });
+    expect(JSON.stringify(edited)).not.toContain("ann.lee");
+    await expect(shop.gate.plans.edit(plan, { itemId: "2", args: { id: "o-1", text: "hash:0123456789abcdef" } })).rejects.toMatchObject({ code: "PLAN_INVALID", message: expect.stringContaining("nobody knows what hash:0123456789abcdef stands for") as string });
+    const result = await shop.gate.apply(await shop.gate.plans.approve(edited, { by: "bea" }));
+    expect(result.status).toBe("completed");
+    expect(shop.wrote.map(({ args }) => args)).toEqual([{ title: "ann.lee@example.org" }, { id: "o-1", text: "write to ann.lee@example.org" }, { title: "ann.lee" }]);
+  });
+
+  test("which the program itself gives are hashes in its text in the file as well", async () => {
+    const shop = await world({ tools: [pay] });
+    const plan = await rehearsed(shop, "await tools.t.pay({ card: '4111 1111 1111 1111', amount: 5 });");
+    expect(JSON.stringify(plan)).not.toContain("4111");
+    expect((await shop.gate.apply(await shop.gate.plans.approve(plan, { by: "bea" }))).status).toBe("completed");
   });
 });

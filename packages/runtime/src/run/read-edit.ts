@@ -41,14 +41,16 @@ export interface Edit {
   readonly given: unknown;
   /** What they were shown was made of this. */
   readonly original: unknown;
+  /** What they were shown, where it is not `original` as the tool declares it sensitive. */
+  readonly shown?: unknown;
   readonly facts: Pick<PolicyFacts, "principal" | "lane" | "runId" | "callsBefore" | "taint" | "atMs">;
 }
 
 /** Holds arguments that a person put in the place of others against the tool's schema and the policy. */
-export async function judgeEdit({ policy, redactor }: Pick<ReadEditSeams, "policy" | "redactor">, { tool, given, original, facts }: Edit): Promise<ReadEdit> {
+export async function judgeEdit({ policy, redactor }: Pick<ReadEditSeams, "policy" | "redactor">, { tool, given, original, shown, facts }: Edit): Promise<ReadEdit> {
   const { name } = tool;
   const marks = inputMarks(tool);
-  const whole = unhidden(given, redactor.whole(original ?? null, marks), original);
+  const whole = unhidden(given, shown ?? redactor.whole(original ?? null, marks), original);
   const wire = encoded(whole);
   if (typeof wire === "string") return { kind: "invalid", why: wire };
   const parsed = await tool.validateInput(whole);

@@ -1,10 +1,10 @@
 import { decodeValue } from "@callgate/contract";
 import type { JournalEntry, Redactor, RunRecord } from "@callgate/contract";
 import { declaredCost } from "../broker/call-cost.ts";
-import { inputMarks } from "../broker/pointers.ts";
 import type { RehearsedWrite } from "../plan/plan-items.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { lineageOf } from "./lineage.ts";
+import { createPlanVeil } from "./plan-veil.ts";
 import { readRecordedCalls } from "./recorded-calls.ts";
 
 type Entry<Kind extends JournalEntry["kind"]> = Extract<JournalEntry, { readonly kind: Kind }>;
@@ -18,6 +18,7 @@ export interface RehearsedSeams {
 export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunRecord, entries: readonly JournalEntry[]): readonly RehearsedWrite[] {
   const decisions = lastBySeq(entries, "call-decided");
   const transformed = lastBySeq(entries, "call-intercepted");
+  const veil = createPlanVeil({ redactor, view }, entries);
   const origins = new Map(lineageOf(run, entries).calls.map(({ seq, args }) => [seq, args]));
   // The record has calls as they ended; a plan has them as the program made them.
   const calls = [...readRecordedCalls(entries, []).values()].toSorted((one, other) => (one.issued?.seq ?? 0) - (other.issued?.seq ?? 0));
@@ -34,12 +35,12 @@ export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunReco
     const { reason } = decision;
     return [{
       seq, tool: name, effect, definitionDigest, occurrence, clear,
-      args: made?.summary ?? (tool === undefined ? issued.args.summary : redactor.whole(clear, inputMarks(tool))),
+      args: made === undefined && tool !== undefined ? veil.args(clear, tool, origins.get(seq) ?? []) : veil.hide((made ?? issued.args).summary),
       argsDigest: made?.digest ?? issued.args.digest,
-      decision: { kind: decision.decision, ruleId: decision.ruleId, ...(reason === undefined ? {} : { reason }) },
+      decision: { kind: decision.decision, ruleId: decision.ruleId, ...(reason === undefined ? {} : { reason: veil.text(reason) }) },
       origins: origins.get(seq) ?? [],
       ...(tool?.tool.cost === undefined ? {} : { cost: declaredCost(tool.tool.cost, 1) }),
-      ...(ended.error === undefined || decision.decision === "deny" ? {} : { fails: { code: ended.error.code, message: ended.error.message } }),
+      ...(ended.error === undefined || decision.decision === "deny" ? {} : { fails: { code: ended.error.code, message: veil.text(ended.error.message) } }),
     }];
   });
 }
