@@ -52,6 +52,11 @@ export interface PlanItem {
   readonly varies?: { readonly paths: readonly string[]; readonly restDigest: Digest };
   /** Items whose placeholders its arguments hold: it can only come after them. */
   readonly derivedFrom: readonly string[];
+  /**
+   * Of a workflow: the writes within it, numbered `<id>.<n>`. They are approved with it and held against the plan like any;
+   * another write within it is drift. They are not edited or dropped by themselves. Absent: the tool is no program of ours.
+   */
+  readonly inner?: readonly PlanItem[];
   /** What a person made of it. Where it is edited, `decision` is about the new arguments; `args` and `origins` stay those of the program. */
   readonly change?: { readonly kind: "dropped" } | PlanItemEdit;
 }

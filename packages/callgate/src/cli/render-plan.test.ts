@@ -32,3 +32,10 @@ test("an edited item says by whom, what of it is theirs, what policy says of it 
 test("what a write costs at most is shown with it", () => {
   expect(shown({ ...item, cost: { tokens: 1_200, microUsd: 25_000 } })).toContain("  costs at most 0.025 USD, 1200 tokens");
 });
+
+test("writes within a workflow stand below it, each in full", () => {
+  const workflow: PlanItem = { ...item, tool: "workflows.close", inner: [{ ...item, id: "1.1", tool: "shop.mail", effect: "write", args: { text: "closed" }, cost: { tokens: 0, microUsd: 10_000 } }] };
+  const text = shown(workflow);
+  expect(text).toMatch(/1 workflows\.close destroys data[^]*a workflow: what it writes itself is item 1\.1[^]*1\.1 shop\.mail changes data · needs approval\n[^]*"text": "closed"[^]*costs at most 0\.01 USD/);
+  expect(planTable(planOf(workflow), { outColumns: 200, outColors: picocolors.createColors(false) })).toMatch(/1\.1 +shop\.mail/);
+});

@@ -7,7 +7,7 @@ import type { Colors, Terminal } from "./terminal.ts";
 
 /** The items of a plan, a line each. */
 export function planTable({ items }: Plan, { outColumns, outColors }: Pick<Terminal, "outColumns" | "outColors">): string {
-  const rows = items.map((item) => [item.id, item.tool, item.effect, wordOf(item), visible(JSON.stringify(shownArgs(item)))]);
+  const rows = items.flatMap(withInner).map((item) => [item.id, item.tool, item.effect, wordOf(item), visible(JSON.stringify(shownArgs(item)))]);
   return renderTable(["item", "tool", "effect", "", "arguments"], rows, { columns: outColumns, colors: outColors });
 }
 
@@ -18,7 +18,7 @@ export function planText(plan: Plan, problems: readonly string[], colors: Colors
   return [
     `${colors.bold(`Plan ${planId}`)}: ${counted(items.length, "write")} for ${visible(who)}, rehearsed ${new Date(madeAtMs).toISOString()} (${rehearsal.runId})`,
     ...program.text.trim().split(/\r\n|\n|\r/).map((line, index) => colors.dim(`  ${String(index + 1).padStart(3)}  ${visible(line)}`)),
-    ...items.flatMap((item) => ["", ...itemLines(item, colors)]),
+    ...items.flatMap(withInner).flatMap((item) => ["", ...itemLines(item, colors)]),
     "",
     ...notes.map((note) => colors.yellow(`note ${visible(note)}`)),
     approval === undefined ? "Nobody has approved it." : `Approved by ${visible(approval.by)} at ${new Date(approval.atMs).toISOString()}${approval.signature === undefined ? "" : ", signed"}${approval.reason === undefined ? "" : `: ${visible(approval.reason)}`}.`,
@@ -26,8 +26,13 @@ export function planText(plan: Plan, problems: readonly string[], colors: Colors
   ].join("\n");
 }
 
+/** An item and the writes within it. */
+function withInner(item: PlanItem): readonly PlanItem[] {
+  return [item, ...(item.inner ?? []).flatMap(withInner)];
+}
+
 function itemLines(item: PlanItem, colors: Colors): readonly string[] {
-  const { id, tool, effect, decision, derivedFrom, varies, fails, cost, change } = item;
+  const { id, tool, effect, decision, derivedFrom, varies, fails, cost, change, inner } = item;
   return [
     `${colors.bold(id)} ${visible(tool)} ${effect === "destructive" ? colors.red("destroys data") : "changes data"} · ${wordOf(item)}`,
     ...argumentLines(shownArgs(item)),
@@ -36,6 +41,7 @@ function itemLines(item: PlanItem, colors: Colors): readonly string[] {
     ...(fails === undefined ? [] : [`  ! would fail: ${fails.code}: ${visible(fails.message)}`]),
     ...(cost === undefined ? [] : [`  costs at most ${cost.microUsd / 1_000_000} USD, ${counted(cost.tokens, "token")}`]),
     ...(change?.kind === "edited" ? [`  policy on the new arguments: ${decision.kind} (rule ${visible(decision.ruleId)})`] : []),
+    ...(inner === undefined ? [] : [`  ${inner.length === 0 ? "a workflow that writes nothing" : `a workflow: what it writes itself ${inner.length === 1 ? "is item" : "are items"} ${inner.map((one) => one.id).join(", ")}`}`]),
     ...(decision.reason === undefined ? [] : [`  rule ${visible(decision.ruleId)}: ${visible(decision.reason)}`]),
   ];
 }

@@ -61,5 +61,5 @@ function expectedBy(node: ts.Node, { compiled }: Explaining): string | undefined
 function missingFields(message: string): string | undefined {
   const one = /Property '([^']+)' is missing in type/.exec(message)?.[1];
   if (one !== undefined) return one;
-  return /is missing the following properties from type .*?: ([^\n]+)/.exec(message)?.[1]?.replace(/\.$/, "");
+  return /is missing the following properties from type [^\n]*': ([^\n]+)/.exec(message)?.[1]?.replace(/\.$/, "");
 }

@@ -11,6 +11,7 @@ const golden: readonly (readonly [text: string, message: string])[] = [
   ["return await tools.documents.get_document({ document_id: 5 });", "error TS2322 1:45 documents.get_document takes document_id as string, not number"],
   ["return await tools.documents.get_document();", "error TS2554 1:30 documents.get_document takes one object with its arguments; it takes { document_id: string; revision?: number | undefined; }"],
   ["return await tools.documents.get_document({ revision: 1 });", "error TS2345 1:43 documents.get_document also needs document_id"],
+  ["return await tools.documents.update_document({});", "error TS2345 1:46 documents.update_document also needs document_id, fields"],
   ['return await tools.documents.update_document({ document_id: "a", fields: { titel: "x" } });', "error TS2561 1:76 fields of documents.update_document takes no titel; did you mean title? It takes title?, content?"],
   ['await tools.documents.delete_documnt({ document_id: "d" });', "error TS2551 1:23 There is no tool delete_documnt in tools.documents; did you mean delete_document? It has get_document, list_documents, update_document, delete_document"],
   ["return await tools.github.list_issues({});", "error TS2339 1:20 There is no namespace github in tools. Namespaces: documents, crm"],

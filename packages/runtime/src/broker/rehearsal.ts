@@ -10,16 +10,29 @@ export interface Rehearsal {
   note(call: { readonly seq: number; readonly tool: string }, end: { readonly outcome: CallOutcome; readonly simulated?: SimulatedBy }): void;
   /** Whether something in the value is known from a placeholder only. */
   holdsPlaceholder(value: unknown): boolean;
+  /** A call is answered by a rehearsal of its own, with placeholders that are other ones already where these are. */
+  nest(callId: string): void;
+  isNested(callId: string): boolean;
 }
 
-/** @param program its text: what it says itself is no placeholder, even where one is equal to it */
-export function createRehearsal({ program, isVaried }: { readonly program: string; readonly isVaried: boolean }): Rehearsal {
+export interface RehearsalOptions {
+  /** Its text: what it says itself is no placeholder, even where one is equal to it. */
+  readonly program: string;
+  readonly isVaried: boolean;
+  /** The rehearsal that called it: what is a placeholder there is one in its inputs. */
+  readonly within?: Rehearsal | undefined;
+}
+
+export function createRehearsal({ program, isVaried, within }: RehearsalOptions): Rehearsal {
   const index: OriginIndex = createOriginIndex(program);
+  const nested = new Set<string>();
   return {
     isVaried,
     note({ seq, tool }, { outcome, simulated }) {
       if (outcome.kind === "ok") index.add({ kind: simulated === undefined ? "result" : "placeholder", seq, tool }, outcome.value);
     },
-    holdsPlaceholder: (value) => index.origins(value).some(({ origins }) => origins.some(({ kind }) => kind === "placeholder") && !origins.some(({ kind, how }) => kind !== "placeholder" && how === "same")),
+    nest: (callId) => void nested.add(callId),
+    isNested: (callId) => nested.has(callId),
+    holdsPlaceholder: (value) => within?.holdsPlaceholder(value) === true || index.origins(value).some(({ origins }) => origins.some(({ kind }) => kind === "placeholder") && !origins.some(({ kind, how }) => kind !== "placeholder" && how === "same")),
   };
 }

@@ -22,7 +22,8 @@ import { variedValue } from "./varied-value.ts";
 export async function simulate(call: ReadyCall, { isUnreal }: { readonly isUnreal: boolean }): Promise<Ended> {
   const own = await bySimulate(call);
   const answer = own === undefined || (own.outcome.kind !== "ok" && isUnreal) ? await standIn(call) : own;
-  return call.request.rehearsal?.isVaried === true && answer.outcome.kind === "ok" ? await varied(call, answer) : answer;
+  const { rehearsal, callId } = call.request;
+  return rehearsal?.isVaried === true && answer.outcome.kind === "ok" && !rehearsal.isNested(callId) ? await varied(call, answer) : answer;
 }
 
 /** Undefined: the tool has no such code. */

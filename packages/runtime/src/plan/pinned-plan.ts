@@ -1,5 +1,6 @@
 import type { Plan, PlanItem, WireValue } from "@callgate/contract";
 import type { PinnedPlan, PlannedCall, PlanWord } from "../broker/pinned-plan.ts";
+import { withDigest } from "./plan-digest.ts";
 import { restDigest } from "./plan-items.ts";
 
 export interface PinnedPlanOptions {
@@ -17,8 +18,13 @@ export interface PinnedPlanOptions {
 /** What a run knows of the plan it is pinned to. */
 export interface RunPlan extends PinnedPlan {
   readonly plan: Plan;
+  /** Who approved it, and by which answer. */
+  readonly by: string;
+  readonly approvalId: string;
   /** Items that came, by the number of the call. */
   readonly taken: ReadonlyMap<number, string>;
+  /** The run has deviated within one of its writes: nothing more of it happens. */
+  deviate(reason: string): void;
 }
 
 /**
@@ -53,6 +59,8 @@ export function createPinnedPlan({ plan, by, approvalId, edits, taken: before, d
 
   return {
     plan,
+    by,
+    approvalId,
     taken,
     word(call) {
       if (drift !== undefined) return { kind: "drift", reason: `the run has deviated from its plan before: ${drift}` };
@@ -61,10 +69,17 @@ export function createPinnedPlan({ plan, by, approvalId, edits, taken: before, d
       drift = deviation(plan, call);
       return { kind: "drift", reason: drift };
     },
+    deviate: (reason) => void (drift ??= reason),
     get drift() {
       return drift;
     },
   };
+}
+
+/** What a workflow is pinned to that a run calls as an item of its plan: the writes within that item. Undefined: the plan says nothing of them. */
+export function planWithin({ plan, taken }: Pick<RunPlan, "plan" | "taken">, seq: number): Plan | undefined {
+  const item = plan.items.find(({ id }) => id === taken.get(seq));
+  return item?.inner === undefined ? undefined : withDigest({ ...plan, planId: `${plan.planId}.${item.id}`, items: item.inner });
 }
 
 /** Why an item is asked about when it comes, although the plan was approved. */

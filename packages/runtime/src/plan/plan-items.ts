@@ -5,11 +5,13 @@ import { alignCalls } from "../lib/align-calls.ts";
 import { differingPaths, withoutPaths } from "./value-paths.ts";
 
 /** A write as a rehearsal has it on record. */
-export interface RehearsedWrite extends Omit<PlanItem, "id" | "isConditional" | "varies" | "derivedFrom" | "change"> {
+export interface RehearsedWrite extends Omit<PlanItem, "id" | "isConditional" | "varies" | "derivedFrom" | "change" | "inner"> {
   readonly seq: number;
   readonly definitionDigest: Digest;
   /** As it would be performed. */
   readonly clear: unknown;
+  /** Of a workflow: the writes of its own rehearsal. */
+  readonly inner?: readonly RehearsedWrite[];
 }
 
 /**
@@ -17,14 +19,15 @@ export interface RehearsedWrite extends Omit<PlanItem, "id" | "isConditional" | 
  * well, with the same arguments, does not depend on what the writes before it answer, as far as two rehearsals can tell.
  * What came only there is an item too, after the others, and conditional.
  */
-export function planItems(plain: readonly RehearsedWrite[], varied: readonly RehearsedWrite[]): readonly PlanItem[] {
+export function planItems(plain: readonly RehearsedWrite[], varied: readonly RehearsedWrite[], within = ""): readonly PlanItem[] {
   const pairs = alignCalls(plain, varied);
   const counterparts = new Map(pairs.map(([one, other]) => [one, other]));
-  const ids = new Map(plain.map(({ seq }, index) => [seq, String(index + 1)]));
+  const idOf = (index: number): string => `${within}${index + 1}`;
+  const ids = new Map(plain.map(({ seq }, index) => [seq, idOf(index)]));
   const only = pairs.flatMap(([one, other]) => (one === undefined && other !== undefined ? [other] : []));
   return [
-    ...plain.map((write, index) => itemOf(write, { id: String(index + 1), ids, counterpart: counterparts.get(write) })),
-    ...only.map((write, index) => itemOf(write, { id: String(plain.length + index + 1), ids: new Map(), counterpart: undefined })),
+    ...plain.map((write, index) => itemOf(write, { id: idOf(index), ids, counterpart: counterparts.get(write) })),
+    ...only.map((write, index) => itemOf(write, { id: idOf(plain.length + index), ids: new Map(), counterpart: undefined })),
   ];
 }
 
@@ -35,7 +38,7 @@ interface Making {
   readonly counterpart: RehearsedWrite | undefined;
 }
 
-function itemOf({ seq: _seq, definitionDigest: _definitionDigest, clear, ...write }: RehearsedWrite, { id, ids, counterpart }: Making): PlanItem {
+function itemOf({ seq: _seq, definitionDigest: _definitionDigest, clear, inner, ...write }: RehearsedWrite, { id, ids, counterpart }: Making): PlanItem {
   const paths = counterpart === undefined ? placeholderPaths(write) : differingPaths(clear, counterpart.clear);
   const within = new Set(paths);
   const sources = write.origins.filter(({ path }) => isAtOrBelow(path, within)).flatMap(({ origins }) => origins.flatMap(({ kind, seq }) => (kind === "placeholder" ? [ids.get(seq ?? -1)] : [])));
@@ -44,6 +47,8 @@ function itemOf({ seq: _seq, definitionDigest: _definitionDigest, clear, ...writ
     ...write,
     ...(counterpart === undefined ? { isConditional: true as const } : {}),
     ...(paths.length === 0 ? {} : { varies: { paths, restDigest: restDigest(clear, paths) } }),
+    // Of one that is conditional itself nothing is known to compare with.
+    ...(inner === undefined ? {} : { inner: planItems(inner, counterpart?.inner ?? inner, `${id}.`) }),
     derivedFrom: [...new Set(sources)].filter((source) => source !== undefined && source !== id) as string[],
   };
 }

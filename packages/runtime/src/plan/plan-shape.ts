@@ -14,6 +14,9 @@ const origin = z.strictObject({
 });
 const item = z.strictObject({
   id: z.string(),
+  get inner() {
+    return z.array(item).optional();
+  },
   tool: z.string(),
   effect: z.enum(["write", "destructive"]),
   args: json,

@@ -97,6 +97,8 @@ export function createCallDesk(scope: RunScope, options: CallDeskOptions): CallD
       const last = failures.note({ tool, outcome: outcome.kind, error: outcome.kind === "ok" ? undefined : outcome.error });
       if (last !== undefined) options.tooManyFailures(last);
       options.ready({ seq, call: { kind: "tool", tool, argsDigest }, result: resultOf(performed), ...(recordedThen === undefined ? {} : { atMs: recordedThen.atMs }) });
+      // A workflow that the plan has stopped within: what called it does not go on either.
+      if (outcome.kind !== "ok" && outcome.error.code === "PLAN_DRIFT") scope.plan?.deviate(outcome.error.message);
       if (scope.plan?.drift !== undefined) options.drifted();
       options.changed();
     },

@@ -26,6 +26,7 @@ export async function editPlan({ seams, view }: EditPlanSeams, plan: Plan, { ite
   const refuse = (why: string): CallgateError => new CallgateError("PLAN_INVALID", `Item ${item.id} of plan ${plan.planId} was not edited: ${why}`, { details: { planId: plan.planId, itemId: item.id } });
   if (item.isConditional === true || item.varies !== undefined) throw refuse("it is asked about when it comes; its arguments are edited then");
   if (item.decision.kind === "deny") throw refuse("policy denies it");
+  if ((item.inner ?? []).length > 0) throw refuse("the writes within it were rehearsed with the arguments that it has; change the program, and rehearse it again");
   const tool = view.catalog.resolve(item.tool);
   if (tool === undefined) throw refuse(`${item.tool} is not here`);
   const entries = await journal.readEntries(principal.tenant, rehearsal.runId, { clear: true });

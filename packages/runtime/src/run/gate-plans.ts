@@ -1,5 +1,5 @@
 import { CallgateError } from "@callgate/contract";
-import type { ApprovalRules, GatePlans, Plan, PlanItem, Principal, WireValue } from "@callgate/contract";
+import type { ApprovalRules, GatePlans, Journal, Plan, PlanItem, Principal, RunRecord, WireValue } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
 import { newId } from "../lib/new-id.ts";
 import { programDigest, withDigest } from "../plan/plan-digest.ts";
@@ -7,10 +7,11 @@ import { parsePlan } from "../plan/plan-shape.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { editPlan, keptEdit } from "./edit-plan.ts";
 import { makePlan } from "./make-plan.ts";
-import type { RecordedRehearsal } from "./make-plan.ts";
+import { nestedRuns } from "./nested-runs.ts";
 import { approvalProblem, approvePlan } from "./plan-approval.ts";
 import type { ApprovedPlan } from "./recorded-plan.ts";
 import { createRunFinder, notFound } from "./run-finder.ts";
+import type { RecordedRehearsal } from "./rehearsed-writes.ts";
 import type { RunSeams } from "./run-scope.ts";
 
 export interface GatePlansOptions {
@@ -86,13 +87,26 @@ export function createGatePlans(options: GatePlansOptions): PlanBook {
 
 function itemOf({ planId, items }: Plan, itemId: string): PlanItem {
   const found = items.find(({ id }) => id === itemId);
+  const around = items.find(({ id, inner }) => inner !== undefined && itemId.startsWith(`${id}.`));
+  if (around !== undefined) throw new CallgateError("PLAN_INVALID", `Item ${itemId} of plan ${planId} is a write within the workflow ${around.tool} (item ${around.id}), which runs as it was saved: drop item ${around.id}, or have the program call the workflow in another way and rehearse it again`, { details: { planId, itemId } });
   if (found === undefined) throw new CallgateError("PLAN_INVALID", `Plan ${planId} has no item ${itemId}; callgate plan show lists them`, { details: { planId, itemId } });
   return found;
 }
 
 async function readRehearsal({ seams: { journal } }: GatePlansOptions, principal: Principal, runId: string): Promise<RecordedRehearsal> {
-  const run = await createRunFinder(journal).must(runId, principal);
-  return { run, entries: await journal.readEntries(principal.tenant, runId, { clear: true }) };
+  return await withNested(journal, await createRunFinder(journal).must(runId, principal));
+}
+
+async function withNested(journal: Journal, run: RunRecord): Promise<RecordedRehearsal> {
+  const { principal, runId } = run;
+  const entries = await journal.readEntries(principal.tenant, runId, { clear: true });
+  const nested = new Map<number, RecordedRehearsal>();
+  for (const entry of entries) {
+    if (entry.kind !== "call-issued" || entry.effect === "read") continue;
+    const within = (await nestedRuns(journal, entry.callId, principal)).at(-1);
+    if (within?.kind === "rehearsal") nested.set(entry.seq, await withNested(journal, within));
+  }
+  return { run, entries, nested };
 }
 
 /** A plan is good for whom it was made, with the same roles and claims. That a program of theirs rehearsed it keeps nobody from applying it themselves. */

@@ -19,7 +19,7 @@ import type { EventHub } from "../telemetry/event-hub.ts";
 import { labelledPassThrough } from "../provenance/labelled-pass-through.ts";
 import { createTaintKeeper } from "../provenance/taint-keeper.ts";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
-import { conversationScopes, outerScopes } from "../provenance/taint-scopes.ts";
+import { conversationScopes } from "../provenance/taint-scopes.ts";
 import { openAgentRecord } from "./agent-record.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
@@ -37,7 +37,7 @@ import { createGatePolicy } from "./gate-policy.ts";
 import { createGateRuns } from "./gate-runs.ts";
 import { createGateTimeTravel } from "./gate-time-travel.ts";
 import { createGateSessions } from "./gate-sessions.ts";
-import { nextNestedId } from "./nested-runs.ts";
+import { nestedRequest } from "./nested-request.ts";
 import { replayRun } from "./replay.ts";
 import { createJournalHealth } from "./journal-health.ts";
 import { createLiveRuns } from "./live-runs.ts";
@@ -168,13 +168,13 @@ function composeGate(composition: Composition): Gate {
 
   async function runOwn(program: string, run: RunOptions, signal: AbortSignal): Promise<RunResult> {
     const request = requests.forRun(program, run, signal);
-    return await runner.run(run.parent === undefined ? request : { ...request, runId: await nextNestedId(seams.journal, run.parent, request.principal), outer: await outerScopes(seams.journal, request) });
+    return await runner.run(run.parent === undefined ? request : await nestedRequest(seams, request, { parent: run.parent, isRehearsal: run.rehearse === true, drivers: options.drivers }));
   }
 
   return {
     ...finding(catalog),
     ready: () => keeper.ready(),
-    run: (program, run = {}) => during(run.signal, (signal) => (run.rehearse === true ? planned.rehearse(program, run, signal) : run.session === undefined ? runOwn(program, run, signal) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
+    run: (program, run = {}) => during(run.signal, (signal) => (run.rehearse === true && run.parent === undefined ? planned.rehearse(program, run, signal) : run.session === undefined ? runOwn(program, run, signal) : blocks.run(run.session, run, (language) => requests.forRun(program, { ...run, language }, signal)))),
     apply: (plan, apply = {}) => during(apply.signal, (signal) => planned.apply(plan, apply, signal)),
     plans: planned.plans,
     check: (program, run = {}) => during(run.signal, (signal) => runner.check(requests.forRun(program, run, signal))),
@@ -304,8 +304,8 @@ function createRequests({ options, limits, seams, keeper }: Composition, catalog
   return {
     forRun(program: string, run: RunOptions, signal: AbortSignal): RunRequest {
       if (typeof program !== "string") throw new CallgateError("USAGE", `A program is a text, not ${program === null ? "null" : typeof program}`);
-      // A plan knows of no older versions: applied, it would call others.
-      if (run.rehearse === true && run.interfaces !== undefined) throw new CallgateError("USAGE", "A rehearsal calls tools as they are now: give it no interfaces");
+      // A plan knows of no older versions: applied, it would call others. Those of a workflow are locked either time.
+      if (run.rehearse === true && run.parent === undefined && run.interfaces !== undefined) throw new CallgateError("USAGE", "A rehearsal calls tools as they are now: give it no interfaces");
       const principal = run.principal ?? defaultPrincipal;
       const bounded = limits.forRun(run.limits);
       return {

@@ -1,4 +1,6 @@
 import type { RunResult } from "@callgate/contract";
+import type { Rehearsal } from "../broker/rehearsal.ts";
+import type { RunPlan } from "../plan/pinned-plan.ts";
 
 /** Runs that this process drives. */
 export interface LiveRuns {
@@ -8,11 +10,16 @@ export interface LiveRuns {
   heard(runId: string): void;
   /** The result of a run that is driven here. */
   resultOf(runId: string): Promise<RunResult> | undefined;
+  /** A run that is driven here. */
+  of(runId: string): LiveRun | undefined;
 }
 
 export interface LiveRun {
   readonly runId: string;
   readonly signals: { readonly heard: () => void };
+  /** What the workflows that it calls keep to as well. */
+  readonly rehearsal?: Rehearsal | undefined;
+  readonly plan?: RunPlan | undefined;
 }
 
 export function createLiveRuns(): LiveRuns {
@@ -28,6 +35,7 @@ export function createLiveRuns(): LiveRuns {
       }
     },
     heard: (runId) => live.get(runId)?.run.signals.heard(),
+    of: (runId) => live.get(runId)?.run,
     resultOf: (runId) => live.get(runId)?.result,
   };
 }

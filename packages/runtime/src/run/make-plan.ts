@@ -1,16 +1,11 @@
 import { CallgateError } from "@callgate/contract";
 import type { JournalEntry, Plan, RunRecord } from "@callgate/contract";
 import { planItems } from "../plan/plan-items.ts";
+import type { RehearsedWrite } from "../plan/plan-items.ts";
 import { programDigest, withDigest } from "../plan/plan-digest.ts";
 import { createPlanVeil } from "./plan-veil.ts";
-import { guessedAnswers, rehearsedWrites } from "./rehearsed-writes.ts";
-import type { RehearsedSeams } from "./rehearsed-writes.ts";
-
-/** A rehearsal as it is on record, with clear values. */
-export interface RecordedRehearsal {
-  readonly run: RunRecord;
-  readonly entries: readonly JournalEntry[];
-}
+import { entriesWithin, guessedAnswers, rehearsedWrites } from "./rehearsed-writes.ts";
+import type { RecordedRehearsal, RehearsedSeams } from "./rehearsed-writes.ts";
 
 export interface MakePlanOptions extends RehearsedSeams {
   readonly planId: string;
@@ -27,23 +22,27 @@ export function makePlan(options: MakePlanOptions, plain: RecordedRehearsal, var
   if (run.kind !== "rehearsal" || run.replayOf === undefined || run.edits !== undefined) throw invalid(runId, "it is no rehearsal that a plan is made of; callgate run --rehearse makes one");
   if (run.status !== "completed") throw invalid(runId, `the rehearsal ended as ${run.status}, so that nobody knows what it would have written`);
   if (programText === undefined || language === undefined) throw invalid(runId, "the text of its program is not kept any more (erased)");
-  const writes = rehearsedWrites(options, run, entries);
-  const others = rehearsedWrites(options, varied.run, varied.entries);
+  const writes = rehearsedWrites(options, plain);
+  const others = rehearsedWrites(options, varied);
   return withDigest({
     form: "callgate-plan-1",
     planId: options.planId,
     madeAtMs: options.nowMs,
     rehearsal: { runId, against: varied.run.runId },
-    program: { text: createPlanVeil(options, entries).text(options.redactor.output(programText)), language, digest: programDigest(programText, language) },
+    program: { text: createPlanVeil(options, entries, entriesWithin(plain)).text(options.redactor.output(programText)), language, digest: programDigest(programText, language) },
     principal,
     lane,
     ...(taskId === undefined ? {} : { taskId }),
     seed,
     policyVersion,
-    tools: Object.fromEntries([...writes, ...others].map(({ tool, definitionDigest }) => [tool, definitionDigest])),
+    tools: Object.fromEntries([...writes, ...others].flatMap(withInner).map(({ tool, definitionDigest }) => [tool, definitionDigest])),
     items: planItems(writes, others),
     notes: notesOf(entries, varied.run),
   });
+}
+
+function withInner(write: RehearsedWrite): readonly RehearsedWrite[] {
+  return [write, ...(write.inner ?? []).flatMap(withInner)];
 }
 
 function notesOf(entries: readonly JournalEntry[], varied: RunRecord): readonly string[] {

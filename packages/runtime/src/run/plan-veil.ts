@@ -19,28 +19,20 @@ export interface PlanVeil {
   reveal(written: unknown): unknown;
 }
 
-/** @param entries with their clear values */
-export function createPlanVeil({ redactor, view }: { readonly redactor: Redactor; readonly view: CatalogView }, entries: readonly JournalEntry[]): PlanVeil {
-  const found = new Set<string>();
-  const outputs = new Map<number, readonly string[]>();
-  for (const { issued, ended, output } of readRecordedCalls(entries, []).values()) {
-    const tool = issued === undefined ? undefined : view.catalog.resolve(issued.tool);
-    if (issued === undefined || tool === undefined) continue;
-    const [given, got] = [inputPointers(tool), outputPointers(tool)];
-    if (issued.args.clear !== undefined) for (const value of sensitiveValues(decodeValue(issued.args.clear), given)) found.add(value);
-    // A placeholder that we made is nobody's: it has to be seen for one.
-    if (got.length === 0 || (ended?.simulated !== undefined && ended.simulated !== "tool")) continue;
-    outputs.set(issued.seq, got);
-    if (output?.clear !== undefined) for (const value of sensitiveValues(decodeValue(output.clear), got)) found.add(value);
-  }
-  const values = [...found].sort((a, b) => b.length - a.length);
+/**
+ * @param entries of the run whose arguments are shown, with their clear values
+ * @param others of runs that it exchanges values with: the workflows that it calls, and what calls it
+ */
+export function createPlanVeil({ redactor, view }: { readonly redactor: Redactor; readonly view: CatalogView }, entries: readonly JournalEntry[], others: readonly (readonly JournalEntry[])[] = []): PlanVeil {
+  const { values: own, outputs } = sensitiveOf(entries, view);
+  const values = [...new Set([...own, ...others.flatMap((one) => sensitiveOf(one, view).values)])].sort((a, b) => b.length - a.length);
   const hashOf = (value: unknown): string => {
     const hash = redactor.summary(value, [""]);
     return typeof hash === "string" ? hash : "[sensitive]";
   };
   const hide = (shown: JsonValue): JsonValue => (values.length === 0 ? shown : hideValues(shown, values, hashOf));
   const isSensitive = ({ seq, path = "" }: ArgumentOrigins["origins"][number]): boolean => isWithin(path, outputs.get(seq ?? -1) ?? []);
-  const byHash = new Map(values.flatMap((value) => [[hashOf(value), value] as const, ...(Number.isFinite(Number(value)) ? [[hashOf(Number(value)), Number(value)] as const] : [])]));
+  const byHash = new Map<string, string | number>(values.flatMap((value) => [[hashOf(value), value] as const, ...(Number.isFinite(Number(value)) ? [[hashOf(Number(value)), Number(value)] as const] : [])]));
   return {
     args(value, tool, origins) {
       // What is in a longer text is replaced there; what is the value, or a part of it, is hidden as a whole.
@@ -51,6 +43,23 @@ export function createPlanVeil({ redactor, view }: { readonly redactor: Redactor
     text: (shown) => hide(shown) as string,
     reveal: (written) => revealed(written, byHash),
   };
+}
+
+/** Clear texts that tools call sensitive, and where the answers of calls are, by their number. */
+function sensitiveOf(entries: readonly JournalEntry[], { catalog }: CatalogView): { readonly values: readonly string[]; readonly outputs: ReadonlyMap<number, readonly string[]> } {
+  const values: string[] = [];
+  const outputs = new Map<number, readonly string[]>();
+  for (const { issued, ended, output } of readRecordedCalls(entries, []).values()) {
+    const tool = issued === undefined ? undefined : catalog.resolve(issued.tool);
+    if (issued === undefined || tool === undefined) continue;
+    const [given, got] = [inputPointers(tool), outputPointers(tool)];
+    if (issued.args.clear !== undefined) values.push(...sensitiveValues(decodeValue(issued.args.clear), given));
+    // A placeholder that we made is nobody's: it has to be seen for one.
+    if (got.length === 0 || (ended?.simulated !== undefined && ended.simulated !== "tool")) continue;
+    outputs.set(issued.seq, got);
+    if (output?.clear !== undefined) values.push(...sensitiveValues(decodeValue(output.clear), got));
+  }
+  return { values, outputs };
 }
 
 /** Whether a place is one of those that pointers name, or below one. */

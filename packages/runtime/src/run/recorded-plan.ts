@@ -37,7 +37,9 @@ export function recordedPlan(entries: readonly JournalEntry[]): RunPlan | undefi
   const { plan, edits } = decodeValue(planned.plan.clear) as { readonly plan: unknown; readonly edits: Readonly<Record<string, WireValue>> };
   const decided = entries.filter((entry) => entry.kind === "call-decided");
   const taken = new Map(decided.flatMap(({ seq, planItem }) => (planItem === undefined ? [] : [[seq, planItem] as const])));
-  return createPinnedPlan({ plan: parsePlan(plan), by, approvalId, edits: new Map(Object.entries(edits)), taken, drift: decided.find(({ ruleId }) => ruleId === "plan:drift")?.reason });
+  const within = entries.find((entry) => entry.kind === "call-ended" && entry.error?.code === "PLAN_DRIFT" && taken.has(entry.seq));
+  const drift = decided.find(({ ruleId }) => ruleId === "plan:drift")?.reason ?? (within?.kind === "call-ended" ? within.error?.message : undefined);
+  return createPinnedPlan({ plan: parsePlan(plan), by, approvalId, edits: new Map(Object.entries(edits)), taken, drift });
 }
 
 /** How far a run came with its plan. */

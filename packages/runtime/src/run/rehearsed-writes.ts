@@ -14,11 +14,28 @@ export interface RehearsedSeams {
   readonly view: CatalogView;
 }
 
-/** The writes of a rehearsal that would have come to be, or that policy denied, in their order. `entries` with their clear values. */
-export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunRecord, entries: readonly JournalEntry[]): readonly RehearsedWrite[] {
+/** A rehearsal as it is on record, with clear values, and those of the workflows that it calls, by the number of the call. */
+export interface RecordedRehearsal {
+  readonly run: RunRecord;
+  readonly entries: readonly JournalEntry[];
+  readonly nested: ReadonlyMap<number, RecordedRehearsal>;
+}
+
+/** Entries of a rehearsal and of all within it. */
+export function entriesWithin({ entries, nested }: RecordedRehearsal): readonly (readonly JournalEntry[])[] {
+  return [entries, ...[...nested.values()].flatMap(entriesWithin)];
+}
+
+/**
+ * The writes of a rehearsal that would have come to be, or that policy denied, in their order.
+ *
+ * @param all entries of everything that it is part of, itself included
+ */
+export function rehearsedWrites({ redactor, view }: RehearsedSeams, rehearsal: RecordedRehearsal, all: readonly (readonly JournalEntry[])[] = entriesWithin(rehearsal)): readonly RehearsedWrite[] {
+  const { run, entries, nested } = rehearsal;
   const decisions = lastBySeq(entries, "call-decided");
   const transformed = lastBySeq(entries, "call-intercepted");
-  const veil = createPlanVeil({ redactor, view }, entries);
+  const veil = createPlanVeil({ redactor, view }, entries, all);
   const origins = new Map(lineageOf(run, entries).calls.map(({ seq, args }) => [seq, args]));
   // The record has calls as they ended; a plan has them as the program made them.
   const calls = [...readRecordedCalls(entries, []).values()].toSorted((one, other) => (one.issued?.seq ?? 0) - (other.issued?.seq ?? 0));
@@ -33,10 +50,12 @@ export function rehearsedWrites({ redactor, view }: RehearsedSeams, run: RunReco
     // What the host's own stage made of the arguments is known by its digest and its summary.
     const made = transformed.get(seq)?.args;
     const { reason } = decision;
+    const within = nested.get(seq);
     return [{
       seq, tool: name, effect, definitionDigest, occurrence, clear,
       args: made === undefined && tool !== undefined ? veil.args(clear, tool, origins.get(seq) ?? []) : veil.hide((made ?? issued.args).summary),
       argsDigest: made?.digest ?? issued.args.digest,
+      ...(within === undefined ? {} : { inner: rehearsedWrites({ redactor, view }, within, all) }),
       decision: { kind: decision.decision, ruleId: decision.ruleId, ...(reason === undefined ? {} : { reason: veil.text(reason) }) },
       origins: origins.get(seq) ?? [],
       ...(tool?.tool.cost === undefined ? {} : { cost: declaredCost(tool.tool.cost, 1) }),

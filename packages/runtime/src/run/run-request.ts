@@ -1,4 +1,5 @@
 import type { Capabilities, Digest, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock, TaintScope } from "@callgate/contract";
+import type { Rehearsal } from "../broker/rehearsal.ts";
 import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { Rerun } from "./rerun.ts";
@@ -54,6 +55,8 @@ export interface RehearsalRequest {
   readonly isVaried: boolean;
   /** The varied one that this one is held against. */
   readonly heldAgainst?: string;
+  /** The rehearsal of the program that calls it as a workflow. */
+  readonly within?: Rehearsal;
 }
 
 /** A block and the session it runs in. */

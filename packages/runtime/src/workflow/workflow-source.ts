@@ -85,13 +85,21 @@ function toolOf(workflow: Workflow, gate: () => Gate): Tool {
     examples: [],
     errors: [],
     handler: async (inputs, context) => outcomeOf(await runWorkflow(gate(), workflow, { inputs: inputs as JsonObject, context })),
+    simulate: async (inputs, context) => rehearsedAs(await runWorkflow(gate(), workflow, { inputs: inputs as JsonObject, context, rehearse: true })),
     poll: async (token, { principal, signal }) => polled(await gate().runs.resume(runOf(token), { principal, signal })),
     cancelJob: async (token, { principal, signal }) => ({ notApplied: changedNothing(await gate().runs.cancel(runOf(token), { principal, signal })) }),
     reconcile: async (_inputs, context) => await reconcile(gate(), context),
   };
 }
 
-async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: { readonly inputs: JsonObject; readonly context: ToolContext }): Promise<RunResult> {
+interface Running {
+  readonly inputs: JsonObject;
+  readonly context: ToolContext;
+  /** Its writes are only recorded, as those of the program that calls it. */
+  readonly rehearse?: true;
+}
+
+async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context, rehearse }: Running): Promise<RunResult> {
   const { manifest, program, digest } = workflow;
   const { principal, runId, callId, idempotencyKey, signal } = context;
   if (!isLocked(gate, workflow, principal)) {
@@ -108,6 +116,7 @@ async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: 
     taskId: idempotencyKey,
     capabilities: { id: `workflow:${manifest.name}@${manifest.version} ${digest.slice(0, 19)}`, tools: Object.fromEntries(Object.entries(manifest.tools).map(([name, { args }]) => [name, args])) },
     parent: { runId, callId },
+    ...(rehearse === undefined ? {} : { rehearse }),
     budgetTokens,
   });
 }
@@ -116,7 +125,18 @@ async function runWorkflow(gate: Gate, workflow: Workflow, { inputs, context }: 
 function outcomeOf(result: RunResult): unknown {
   if (result.status === "suspended" || result.status === "running") return new BackgroundJob({ runId: result.runId }, { pollAfterMs });
   if (result.status === "completed") return new SourceReturn(valueOf(result), [], { notApplied: changedNothing(result) });
-  throw new ToolError({ code: "WORKFLOW_FAILED", message: failureOf(result), notApplied: changedNothing(result), details: { runId: result.runId, ...(result.error === undefined ? {} : { cause: result.error.code }) } });
+  throw new ToolError({ code: failureCode(result), message: failureOf(result), notApplied: changedNothing(result), details: { runId: result.runId, ...(result.error === undefined ? {} : { cause: result.error.code }) } });
+}
+
+/** What stands for the answer in a rehearsal: what the program makes of placeholders. */
+function rehearsedAs(result: RunResult): unknown {
+  if (result.status === "completed") return valueOf(result);
+  throw new ToolError({ code: failureCode(result), message: failureOf(result), notApplied: true, details: { runId: result.runId } });
+}
+
+/** One that its caller's plan has stopped stops its caller as well. */
+function failureCode({ error }: RunResult): "PLAN_DRIFT" | "WORKFLOW_FAILED" {
+  return error?.code === "PLAN_DRIFT" ? "PLAN_DRIFT" : "WORKFLOW_FAILED";
 }
 
 function valueOf({ value }: RunResult): unknown {
@@ -135,7 +155,7 @@ function changedNothing({ effects, calls }: RunResult): boolean {
 function polled(result: RunResult): PollAnswer {
   if (result.status === "suspended" || result.status === "running") return { kind: "pending", pollAfterMs };
   if (result.status === "completed") return { kind: "done", output: valueOf(result), notApplied: changedNothing(result) };
-  return { kind: "failed", code: "WORKFLOW_FAILED", message: failureOf(result) };
+  return { kind: "failed", code: failureCode(result), message: failureOf(result) };
 }
 
 /** A call whose process was lost: its run goes on from its record, and the call waits for its end. Without one nothing had happened. */
