@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { AnswerSigner, Approver, Checker, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
+import type { AnswerSigner, Approver, AskServerQuestion, Checker, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
@@ -9,7 +9,6 @@ import { createRedactor, openMasterKey } from "@callgate/runtime/journal";
 import { functionSource } from "@callgate/runtime/source";
 import type { SpecParser } from "@callgate/runtime/catalog";
 import { createGuestChecker } from "@callgate/sandbox-process";
-import type { AskServerQuestion } from "@callgate/source-mcp";
 import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import type { Clock, PinStore, Source } from "@callgate/contract";
+import type { AskServerQuestion, Clock, PinStore, Source } from "@callgate/contract";
 import type { GateSource } from "@callgate/runtime";
 import { digestOf } from "@callgate/runtime/journal-parts";
 import { pinSource, shapeSource } from "@callgate/runtime/source";
-import type { AskServerQuestion, McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
+import type { McpCommand, McpEndpoint, OAuthStore } from "@callgate/source-mcp";
 import type { McpServerConfig } from "./config/mcp-server-schema.ts";
 import { resolveReferences, resolveWords } from "./config/secret-references.ts";
 import { sourceOptionsOf } from "./config/source-options-schema.ts";

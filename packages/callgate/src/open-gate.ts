@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Approver, Gate } from "@callgate/contract";
-import type { AskServerQuestion } from "@callgate/source-mcp";
+import type { Approver, AskServerQuestion, Gate } from "@callgate/contract";
 import { approvalsConfig } from "./approver/approval-rules.ts";
 import { loadConfig } from "./config/load-config.ts";
 import type { SandboxConfig } from "./config/config-schema.ts";

@@ -53,6 +53,8 @@ export type GateEvent =
   | (CallScoped & { readonly kind: "approval-refused"; readonly approvalId: string; readonly by: string; readonly why: string })
   | (CallScoped & { readonly kind: "call-started"; readonly attempt: number })
   | (CallScoped & { readonly kind: "call-progressed"; readonly message: string; readonly fraction?: number })
+  /** What the tool asks waits for a person; false: it goes on. */
+  | (CallScoped & { readonly kind: "call-waiting"; readonly waits: boolean })
   | (CallScoped & { readonly kind: "call-ended"; readonly outcome: OutcomeKind; readonly effectStatus: EffectStatus; readonly durationMs: number; readonly error?: CallError; /** Another call was answered that. */ readonly cached?: true; readonly cost?: CallCost; /** The interceptor that answered in the tool's place. */ readonly answeredBy?: string; /** It was rehearsed, not made. */ readonly simulated?: SimulatedBy })
   | (CallScoped & { readonly kind: "call-resolved"; readonly effectStatus: EffectStatus; readonly how: "reconciled" | "repeated" | "person" | "nobody" | "refused" })
   | (CallScoped & { readonly kind: "call-late"; readonly effectStatus: EffectStatus })

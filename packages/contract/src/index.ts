@@ -75,6 +75,7 @@ export type {
   SourceTool,
 } from "./source.ts";
 export { SourceReturn } from "./source.ts";
+export type { AskingCall, AskServerQuestion, ServerAnswer, ServerQuestion } from "./server-question.ts";
 export type { TaskTemplate } from "./task-template.ts";
 export type { PinnedTool, PinStore, SourcePins } from "./pins.ts";
 export type { SourceOptions, ToolSettings } from "./source-options.ts";

@@ -4,16 +4,19 @@ import { CallgateError } from "@callgate/contract";
 import { isGateTool, toolInputs } from "@callgate/runtime/surface";
 import type { GateToolName, SurfaceText } from "@callgate/runtime/surface";
 import { isTraced } from "@callgate/runtime/telemetry";
-import type { CallToolResult, InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
+import type { RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { toCallToolResult } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import { askClient, askerOf, canAskClient, hearClient } from "./client-questions.ts";
-import type { AskedState } from "./client-questions.ts";
+import { askClient, askerOf, canAskClient, clientModes, hearClient } from "./client-questions.ts";
+import type { ApprovalState, AskedState } from "./client-questions.ts";
+import type { ClientAsker } from "./client-asker.ts";
 import { clientProfile } from "./client-profile.ts";
 import type { PassThroughAsker, PassThroughRouter } from "./pass-through.ts";
 import { conversationOf } from "./conversation.ts";
-import { startProgress } from "./progress.ts";
+import { serveHeld } from "./serve-held.ts";
+import type { Served } from "./serve-held.ts";
+import { serverQuestionMessage } from "./server-question-message.ts";
 import { toolDefinitions } from "./tool-definitions.ts";
 import { runAnswer, stillWaits, toolHandlers } from "./tool-handlers.ts";
 import type { GateRequest } from "./tool-handlers.ts";
@@ -31,14 +34,16 @@ export interface GateServerOptions {
   /** The person in front of a client that has forms is asked there. */
   readonly elicits: boolean;
   readonly codec: RequestStateCodec<AskedState>;
+  /** Asks for servers behind the gate. */
+  readonly asker: ClientAsker;
   /** A fault of ours, with the id the client was told. */
   readonly onFault: (id: string, error: unknown) => void;
 }
 
 /** A program may ask often; each round is answered by a person. */
-const maxQuestionRounds = 64;
+export const maxQuestionRounds = 64;
 /** How long a dialogue of the older era stays open. After it the question waits on, for callgate approvals. */
-const answerWithinMs = 60 * 60 * 1000;
+export const answerWithinMs = 60 * 60 * 1000;
 
 /** One protocol endpoint: a connection of the older era, or a single request of the newer one. Cheap; all state is outside. */
 export function createGateServer(options: GateServerOptions): Server {
@@ -63,29 +68,39 @@ export function createGateServer(options: GateServerOptions): Server {
   server.setRequestHandler("tools/list", (_request, context) => ({
     tools: toolDefinitions({ descriptions: options.surface(principalOf(context)).descriptions, structured: clientProfile(server, context).form === "both" }),
   }));
-  server.setRequestHandler("tools/call", async (request, context): Promise<CallToolResult | InputRequiredResult> => {
+  server.setRequestHandler("tools/call", async (request, context): Promise<Served> => {
     const { name } = request.params;
     const principal = principalOf(context);
     if (!isGateTool(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(gate, name, principal));
     return await traced({ method: "tools/call", target: name, meta: context.mcpReq._meta }, async () => await serve(name, { args: request.params.arguments, context, principal }));
   });
 
-  async function serve(name: GateToolName, { args, context, principal }: { readonly args: unknown; readonly context: ServerContext; readonly principal: Principal }): Promise<CallToolResult | InputRequiredResult> {
-    const progress = startProgress({ gate, principal, context, everyMs: options.progressEveryMs });
+  async function serve(name: GateToolName, { args, context, principal }: { readonly args: unknown; readonly context: ServerContext; readonly principal: Principal }): Promise<Served> {
+    const serving = { gate, asker: options.asker, codec: options.codec, progressEveryMs: options.progressEveryMs, messageOf: serverQuestionMessage };
+    const modes = options.elicits ? clientModes(server, context) : { form: false, url: false };
+    const asked = context.mcpReq.requestState<AskedState>();
+    const approvals = asked?.kind === "approvals" ? asked : undefined;
+    return await serveHeld(serving, { context, principal, tool: name, modes, ...(approvals === undefined ? {} : { runId: approvals.runId }), start: (signal) => perform(name, { args, context, principal, approvals, signal }) });
+  }
+
+  async function perform(name: GateToolName, { args, context, principal, approvals, signal }: Performing): Promise<Served> {
     try {
-      const gateRequest: GateRequest = { gate, principal, conversation: conversationOf(options.conversation, context), canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal: context.mcpReq.signal };
-      const asked = context.mcpReq.requestState<AskedState>();
-      const answer = asked === undefined ? await answerCall(name, args, gateRequest) : await goOn(asked, { name, context, request: gateRequest });
+      const gateRequest: GateRequest = { gate, principal, conversation: conversationOf(options.conversation, context), canAsk: options.elicits && canAskClient(server, context, { gate, principal }), signal };
+      const answer = approvals === undefined ? await answerCall(name, args, gateRequest) : await goOn(approvals, { name, context, request: gateRequest });
       if (answer.asks !== undefined) return await askClient({ gate, principal, codec: options.codec }, { ...answer.asks, tool: name }, context);
       return toCallToolResult(answer, clientProfile(server, context).form);
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       return toCallToolResult(faultAnswer(error, options.onFault), "text");
-    } finally {
-      progress.stop();
     }
   }
 
+  servePassThrough(server, passThrough, askerFor);
+  return server;
+}
+
+/** Resources and prompts of all sources. */
+function servePassThrough(server: Server, passThrough: PassThroughRouter, askerFor: (context: ServerContext) => PassThroughAsker): void {
   server.setRequestHandler("resources/list", async (_request, context) => ({ resources: [...(await passThrough.resources(askerFor(context)))] }));
   server.setRequestHandler("resources/templates/list", async (_request, context) => ({ resourceTemplates: [...(await passThrough.templates(askerFor(context)))] }));
   server.setRequestHandler("resources/read", async (request, context) => {
@@ -104,7 +119,15 @@ export function createGateServer(options: GateServerOptions): Server {
     if (messages === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt "${request.params.name}"`);
     return { messages: [...messages] };
   });
-  return server;
+}
+
+interface Performing {
+  readonly args: unknown;
+  readonly context: ServerContext;
+  readonly principal: Principal;
+  /** The request comes again, with what a person has said to approvals of its run. */
+  readonly approvals: ApprovalState | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** A span of its own for each request, where the host has an SDK for that. */
@@ -126,7 +149,7 @@ async function answerCall<Name extends GateToolName>(name: Name, args: unknown, 
 }
 
 /** A request that comes again, with what a person has said: its run goes on. */
-async function goOn(asked: AskedState, { name, context, request }: { readonly name: string; readonly context: ServerContext; readonly request: GateRequest }): Promise<Answer> {
+async function goOn(asked: ApprovalState, { name, context, request }: { readonly name: string; readonly context: ServerContext; readonly request: GateRequest }): Promise<Answer> {
   const { gate, principal, signal } = request;
   if (asked.tool !== name || asked.asker !== askerOf(principal)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "This state belongs to another request");
   const heard = await hearClient({ gate, principal }, asked, context.mcpReq.inputResponses);

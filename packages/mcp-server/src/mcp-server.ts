@@ -4,6 +4,8 @@ import type { Gate, Principal } from "@callgate/contract";
 import type { Server } from "@modelcontextprotocol/server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { createClientAsker } from "./client-asker.ts";
+import type { ClientAsker } from "./client-asker.ts";
 import { createStateCodec } from "./client-questions.ts";
 import { createGateServer } from "./gate-server.ts";
 import { openHttpEndpoint } from "./http-endpoint.ts";
@@ -27,6 +29,8 @@ export interface McpServerOptions {
    * Turn it off where a client answers by itself.
    */
   readonly elicits?: boolean;
+  /** Passes questions of MCP servers on to the client whose call they are about: what the sources were given (`createClientAsker`). Default: none are. */
+  readonly asker?: ClientAsker;
   /** Shows this one source as it is, under its own names, instead of the six tools. Its calls must give whole answers. */
   readonly passThrough?: string;
   /** Told about every fault that a client only got an id of. Default: nobody. */
@@ -62,7 +66,7 @@ const ANNOUNCE_AFTER_MS = 100;
  * request cancels its run.
  */
 export function createMcpServer(options: McpServerOptions): McpGateServer {
-  const { gate, name = "callgate", version, principal = options.gate.principal, progressEveryMs = 10_000, elicits = true, onFault = () => undefined } = options;
+  const { gate, name = "callgate", version, principal = options.gate.principal, progressEveryMs = 10_000, elicits = true, asker = createClientAsker(), onFault = () => undefined } = options;
   const codec = createStateCodec();
   const passThrough = createPassThroughRouter(gate);
   const surfaces = createSurfaceCache(gate);
@@ -71,9 +75,9 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   const reportError = (error: unknown): void => onFault("transport", error);
 
   const createServer = (conversation: string, of: Principal = principal): Server => {
-    const common = { gate, name, version, principal: of, conversation, progressEveryMs };
+    const common = { gate, name, version, principal: of, conversation, progressEveryMs, elicits, codec, asker };
     if (options.passThrough !== undefined) return createUpstreamServer({ ...common, namespace: options.passThrough });
-    return createGateServer({ ...common, elicits, codec, surface: surfaces.get, passThrough, onFault });
+    return createGateServer({ ...common, surface: surfaces.get, passThrough, onFault });
   };
   /** For connections that live on and are told about changes. */
   const createLiveServer = (of: Principal = principal): Server => {

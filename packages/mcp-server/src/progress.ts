@@ -60,6 +60,8 @@ function eventMessage(event: GateEvent): string | undefined {
       return `${event.tool} …`;
     case "call-progressed":
       return `${event.tool}: ${event.message}`;
+    case "call-waiting":
+      return event.waits ? `${event.tool} asks a person` : `${event.tool} …`;
     case "call-ended":
       return `${event.tool}: ${event.outcome}`;
     case "approval-asked":

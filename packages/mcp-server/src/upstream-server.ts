@@ -4,12 +4,15 @@ import { readCallArguments } from "@callgate/runtime/surface";
 import type { CallToolResult, PromptMessage, ServerContext, Tool } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { clientProfile } from "./client-profile.ts";
+import { clientModes } from "./client-questions.ts";
 import { conversationOf } from "./conversation.ts";
+import { answerWithinMs, maxQuestionRounds } from "./gate-server.ts";
 import type { GateServerOptions } from "./gate-server.ts";
-import { startProgress } from "./progress.ts";
+import { serveHeld } from "./serve-held.ts";
+import type { Served } from "./serve-held.ts";
 import { toPrompt } from "./pass-through.ts";
 
-export interface UpstreamServerOptions extends Pick<GateServerOptions, "gate" | "name" | "version" | "principal" | "conversation" | "progressEveryMs"> {
+export interface UpstreamServerOptions extends Pick<GateServerOptions, "gate" | "name" | "version" | "principal" | "conversation" | "progressEveryMs" | "elicits" | "codec" | "asker"> {
   /** Of the one source that is shown. Its calls must give whole answers (`McpSourceOptions.answers`). */
   readonly namespace: string;
 }
@@ -23,7 +26,7 @@ export function createUpstreamServer(options: UpstreamServerOptions): Server {
   const view = gate.namespaces({ principal: options.principal }).find((one) => one.namespace === namespace);
   const server = new Server(
     { name: options.name, version: options.version },
-    { capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } }, ...(view?.purpose === undefined || view.purpose === "" ? {} : { instructions: view.purpose }) },
+    { capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } }, requestState: { verify: (state, context) => options.codec.verify(state, context) }, inputRequired: { maxRounds: maxQuestionRounds, roundTimeoutMs: answerWithinMs }, ...(view?.purpose === undefined || view.purpose === "" ? {} : { instructions: view.purpose }) },
   );
   const askerOf = (context: ServerContext): Asker => {
     const { agent } = clientProfile(server, context);
@@ -38,20 +41,26 @@ export function createUpstreamServer(options: UpstreamServerOptions): Server {
     const definitions = (await upstreamOf(asker)?.listTools?.(asker.signal)) ?? [];
     return { tools: definitions.filter(({ name }) => typeof name === "string" && visible.has(name)) as unknown as Tool[] };
   });
-  server.setRequestHandler("tools/call", async (request, context): Promise<CallToolResult> => {
+  server.setRequestHandler("tools/call", async (request, context): Promise<Served> => {
     const asker = askerOf(context);
     const { name, arguments: args = {} } = request.params;
     const tool = toolsOf(gate, namespace, asker).find(({ spec }) => spec.name === name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name}"`);
     const read = readCallArguments(args);
     if (read.kind === "inexact") throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${read.paths.join(", ")}: a whole number beyond 2^53 is rounded on its way here; send it as {"$bigint": "<digits>"}. Nothing was done`);
-    const progress = startProgress({ gate, principal: asker.principal, context, everyMs: options.progressEveryMs });
-    try {
-      const { outcome, artifacts } = await gate.call(tool.name, read.value, asker);
-      return outcome.kind === "ok" ? await wholeAnswer(outcome.value, (index) => readBytes(gate, artifacts[index]?.handle, asker)) : refusal(outcome);
-    } finally {
-      progress.stop();
-    }
+    // The client knows whose tools these are: a question of the server is put in its own words.
+    const serving = { gate, asker: options.asker, codec: options.codec, progressEveryMs: options.progressEveryMs, messageOf: ({ message }: { readonly message: string }) => message };
+    const modes = options.elicits ? clientModes(server, context) : { form: false, url: false };
+    return await serveHeld(serving, {
+      context,
+      principal: asker.principal,
+      tool: name,
+      modes,
+      start: async (signal) => {
+        const { outcome, artifacts } = await gate.call(tool.name, read.value, { ...asker, signal });
+        return outcome.kind === "ok" ? await wholeAnswer(outcome.value, (index) => readBytes(gate, artifacts[index]?.handle, { ...asker, signal })) : refusal(outcome);
+      },
+    });
   });
   servePassThrough(server, askerOf, upstreamOf);
   return server;

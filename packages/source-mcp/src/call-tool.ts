@@ -6,6 +6,7 @@ import { RequestLost } from "./connection.ts";
 import type { Connector } from "./connector.ts";
 import { lostCode, malformedCode, oversizedCode } from "./message-reader.ts";
 import { receivedText } from "./received-text.ts";
+import type { ResultBody } from "./result-body.ts";
 
 export interface CallToolRequest {
   readonly connector: Connector;
@@ -18,29 +19,42 @@ export interface CallToolRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** `whole`: the value is the whole answer (`readWholeAnswer`). Default: by the rule of `readCallValue`. */
   readonly answers?: "values" | "whole";
+  /** Answers what the server wants to know before it answers (`input_required`). Throws `ToolError`. */
+  readonly answerInput: (body: ResultBody) => Promise<Readonly<Record<string, unknown>>>;
   /** How long the server may be silent: without the answer, and without a word of progress. Default: until the deadline. */
   readonly idleTimeoutMs?: number;
 }
 
 /** Progress is passed on at most this often; a server may flood. */
 const PROGRESS_EVERY_MS = 100;
+/** A server may ask often; each round is answered by a person. */
+const MAX_INPUT_ROUNDS = 10;
 
 /** Calls one tool and gives its value, as a `SourceReturn` where it has artifacts. Throws `ToolError`. */
 export async function callTool(request: CallToolRequest): Promise<unknown> {
-  const { connector, name, context, headers, idleTimeoutMs } = request;
-  const body = await connector
-    .request(
-      "tools/call",
-      { name, arguments: request.args ?? {}, _meta: { "callgate/idempotencyKey": context.idempotencyKey, ...context.trace } },
-      { signal: context.signal, onProgress: progressTo(context), ...(headers === undefined ? {} : { headers }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) },
-    )
-    .catch((error: unknown) => {
-      throw CallgateError.is(error) ? notReached(error) : requestError(error, request);
-    });
+  const { name } = request;
+  let body = await send(request, {});
+  for (let round = 0; body["resultType"] === "input_required"; round++) {
+    if (round === MAX_INPUT_ROUNDS) throw new ToolError({ code: "INPUT_REQUIRED", message: `The tool still asks for more input after ${MAX_INPUT_ROUNDS} answers` });
+    body = await send(request, await request.answerInput(body));
+  }
   if (body["isError"] === true) throw readCallError(body, name);
   if (body["structuredContent"] === undefined && !Array.isArray(body["content"])) throw malformed(`It has neither structuredContent nor a list of content. Received: ${receivedText(writeLosslessJson(body))}`, request);
   const { value, artifacts } = (request.answers === "whole" ? readWholeAnswer : readCallValue)(body, name);
   return artifacts.length === 0 ? value : new SourceReturn(value, artifacts);
+}
+
+async function send(request: CallToolRequest, answered: Readonly<Record<string, unknown>>): Promise<ResultBody> {
+  const { connector, name, context, headers, idleTimeoutMs } = request;
+  try {
+    return await connector.request(
+      "tools/call",
+      { name, arguments: request.args ?? {}, _meta: { "callgate/idempotencyKey": context.idempotencyKey, ...context.trace }, ...answered },
+      { signal: context.signal, onProgress: progressTo(context), ...(headers === undefined ? {} : { headers }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) },
+    );
+  } catch (error) {
+    throw CallgateError.is(error) ? notReached(error) : requestError(error, request);
+  }
 }
 
 function progressTo(context: ToolContext): (progress: { readonly progress: number; readonly total?: number; readonly message?: string }) => void {
@@ -76,9 +90,6 @@ function requestError(error: unknown, request: CallToolRequest): unknown {
   if (error instanceof ProtocolError && error.code !== lostCode) return refused(error, name);
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return new ToolError({ code: "TOOL_TIMEOUT", message: `The server was silent for ${(request.idleTimeoutMs ?? 0) / 1000} s: no answer and no progress (idleTimeoutMs). It was told to stop`, retryable: isRead, cause: error });
-  }
-  if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
-    return new ToolError({ code: "INPUT_REQUIRED", message: "The tool asks a person for more input before it answers, which is not possible here. Give it in the arguments if the tool has one for it", cause: error });
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
     return new ToolError({ code: "TOOL_FAILED", message: `The server's answer is no valid result: ${error.message.slice(0, 300)}`, cause: error });

@@ -6,7 +6,6 @@ import { createHttpTransport } from "./http-transport.ts";
 import type { HttpTransport, HttpTransportOptions } from "./http-transport.ts";
 import { bodySchema } from "./result-body.ts";
 import type { ResultBody } from "./result-body.ts";
-import type { ServerAnswer } from "./server-question.ts";
 import type { ServerTrace } from "./server-trace.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 import type { StdioTransport, StdioTransportOptions } from "./stdio-transport.ts";
@@ -58,7 +57,7 @@ export interface ConnectOptions {
   readonly onListChanged: () => void;
   readonly clientInfo: { readonly name: string; readonly version: string };
   /** Answers a question of the server, as its parameters came. Absent: the server is told that nobody does, and refused. */
-  readonly onQuestion?: (params: unknown, signal: AbortSignal) => Promise<ServerAnswer>;
+  readonly onQuestion?: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
   /** Gives up connecting. */
   readonly signal: AbortSignal;
 }
@@ -152,25 +151,15 @@ function createClient(options: ConnectOptions): Client {
   const client = new Client(options.clientInfo, {
     // No sampling or roots, and no elicitation but where it was asked for: a server that asks anyway is refused (security mcp-006).
     capabilities: options.onQuestion === undefined ? {} : { elicitation: { form: {}, url: {} } },
-    inputRequired: { autoFulfill: options.onQuestion !== undefined },
+    // A call that wants an answer first is made again by whoever made it: only they know whose question it is.
+    inputRequired: { autoFulfill: false },
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(5_000, Math.ceil(options.connectTimeoutMs / 3)) } },
     listChanged: { tools: changed, resources: changed, prompts: changed },
   });
   const { onQuestion } = options;
-  if (onQuestion !== undefined) client.setRequestHandler("elicitation/create", async ({ params }, context) => elicited(await onQuestion(params, context.mcpReq.signal)));
+  if (onQuestion !== undefined) client.setRequestHandler("elicitation/create", ({ params }, context) => onQuestion(params, context.mcpReq.signal));
   client.fallbackRequestHandler = (request) => Promise.reject(new Error(`Callgate does not answer ${request.method}: ask for what the tool needs in its arguments`));
   return client;
-}
-
-function elicited(answer: ServerAnswer): ElicitResult {
-  switch (answer.kind) {
-    case "given":
-      return { action: "accept", content: answer.values as NonNullable<ElicitResult["content"]> };
-    case "declined":
-      return { action: "decline" };
-    case "cancelled":
-      return { action: "cancel" };
-  }
 }
 
 function createConnection(client: Client, transport: AnyTransport, closed: Promise<void>): Connection {
@@ -191,7 +180,7 @@ function createConnection(client: Client, transport: AnyTransport, closed: Promi
     request: (method, params, options) =>
       retire.during(async () => {
         try {
-          return await client.request({ method, params }, bodySchema, sendingOptions(options));
+          return await client.request({ method, params }, bodySchema, { ...sendingOptions(options), ...(method === "tools/call" ? { allowInputRequired: true } : {}) });
         } catch (error) {
           const failure = "hasSession" in transport && !options.signal.aborted ? readHttpFailure(error, transport.hasSession()) : undefined;
           if (failure === undefined) throw error;

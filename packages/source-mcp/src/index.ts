@@ -7,4 +7,3 @@ export { signIn } from "./auth/sign-in.ts";
 export type { SignInOptions } from "./auth/sign-in.ts";
 export type { McpCommand, McpEndpoint, McpSourceOptions } from "./mcp-source.ts";
 export { createMcpSource } from "./mcp-source.ts";
-export type { AskServerQuestion, ServerAnswer, ServerQuestion } from "./server-question.ts";

@@ -1,11 +1,10 @@
 import { fileURLToPath } from "node:url";
-import type { Source, ToolContext } from "@callgate/contract";
+import type { ServerAnswer, ServerQuestion, Source, ToolContext } from "@callgate/contract";
 import { CallgateError, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { agentGate } from "../../agent/src/fixtures/agent-gate.ts";
 import { createMcpSource } from "./mcp-source.ts";
 import type { McpSourceOptions } from "./mcp-source.ts";
-import type { ServerAnswer, ServerQuestion } from "./server-question.ts";
 
 const script = fileURLToPath(new URL("./fixtures/scripted-server.mjs", import.meta.url));
 const open: Source[] = [];
@@ -188,11 +187,11 @@ describe("createMcpSource: call", () => {
     const answers: ServerAnswer[] = [{ kind: "given", values: { branch: "main" } }, { kind: "declined" }, { kind: "cancelled" }];
     const source = scripted(mode, { ask: (question) => { asked.push(question); return Promise.resolve(answers.shift() ?? { kind: "cancelled" }); } });
     expect(await call(source, "ask", { question: form })).toMatchObject({ answered: { action: "accept", content: { branch: "main" }, ...(mode === "modern" ? { state: "state-1" } : {}) } });
-    expect(asked).toEqual([{ namespace: "scripted", tool: "ask", kind: "form", message: "Which branch?", schema: form.requestedSchema }]);
+    expect(asked).toEqual([{ namespace: "scripted", tool: "ask", calls: [expect.objectContaining({ callId: expect.any(String) as string })], kind: "form", message: "Which branch?", schema: form.requestedSchema }]);
     expect(await call(source, "ask", { question: form })).toMatchObject({ answered: { action: "decline" } });
     const page = { mode: "url", message: "Sign in", url: "https://sign.example/in", elicitationId: "e1" };
     expect(await call(source, "ask", { question: page })).toMatchObject({ answered: { action: "cancel" } });
-    expect(asked.at(-1)).toEqual({ namespace: "scripted", tool: "ask", kind: "url", message: "Sign in", url: "https://sign.example/in" });
+    expect(asked.at(-1)).toEqual({ namespace: "scripted", tool: "ask", calls: [expect.objectContaining({ callId: expect.any(String) as string })], kind: "url", message: "Sign in", url: "https://sign.example/in" });
   });
 
   test("mcp-006: with somebody to ask, sampling is refused all the same, and so is a page that is no page", async () => {

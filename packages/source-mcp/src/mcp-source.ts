@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Source, SourceListing, SourceState, ToolContext } from "@callgate/contract";
+import type { AskServerQuestion, Source, SourceListing, SourceState, ToolContext } from "@callgate/contract";
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { callTool } from "./call-tool.ts";
 import { childEnv } from "./child-env.ts";
@@ -10,8 +10,7 @@ import type { HeaderParam } from "./header-params.ts";
 import { collectPages } from "./paging.ts";
 import { createPassThrough } from "./pass-through.ts";
 import type { ServerLabel } from "./server-failure.ts";
-import { readQuestion } from "./server-question.ts";
-import type { AskServerQuestion, ServerAnswer } from "./server-question.ts";
+import { createServerQuestions } from "./server-questions.ts";
 import { parseListing } from "./tool-listing.ts";
 
 /** An MCP server, started as a process or reached over HTTP. */
@@ -86,7 +85,7 @@ export interface McpEndpoint {
 export function createMcpSource(options: McpSourceOptions): Source {
   const { namespace, callTimeoutMs = 60_000, listTimeoutMs = 30_000, idleTimeoutMs, answers = "values", now = () => performance.now() } = options;
   const known = new Map<string, { readonly isRead: boolean; readonly headers: readonly HeaderParam[] }>();
-  const underWay = new Set<AskingCall>();
+  const questions = createServerQuestions(namespace, options.ask);
   let listener: () => void = () => undefined;
   const connector = createConnector({
     label: labelOf(options),
@@ -96,15 +95,14 @@ export function createMcpSource(options: McpSourceOptions): Source {
       server: serverOf(options),
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
       clientInfo: options.clientInfo ?? { name: "callgate", version: "0.1.0" },
-      ...(options.ask === undefined ? {} : { onQuestion: questionsOf(namespace, options.ask, underWay) }),
+      ...(options.ask === undefined ? {} : { onQuestion: questions.ask }),
     },
   });
 
   const call = async (name: string, toolArgs: unknown, context: ToolContext): Promise<unknown> => {
     const { isRead = false, headers = [] } = known.get(name) ?? {};
-    const asking: AskingCall = { tool: name, context };
-    underWay.add(asking);
-    return await callTool({ connector, name, args: toolArgs, context, isRead, answers, ...(headers.length === 0 ? {} : { headers: headersOf(headers, toolArgs) }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) }).finally(() => underWay.delete(asking));
+    const { call: asking, end } = questions.begin(name, context);
+    return await callTool({ connector, name, args: toolArgs, context, isRead, answers, answerInput: (body) => questions.answer(body, asking), ...(headers.length === 0 ? {} : { headers: headersOf(headers, toolArgs) }), ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) }).finally(end);
   };
 
   const list = async (signal: AbortSignal): Promise<SourceListing> => {
@@ -140,29 +138,6 @@ export function createMcpSource(options: McpSourceOptions): Source {
     },
     close: () => connector.close(),
     passThrough: createPassThrough({ connector, listTimeoutMs }),
-  };
-}
-
-/** A call that a question may belong to. */
-interface AskingCall {
-  readonly tool: string;
-  readonly context: ToolContext;
-}
-
-/** Neither era says which call of a connection a question is about; where there is one, it is that. */
-function questionsOf(namespace: string, ask: AskServerQuestion, underWay: ReadonlySet<AskingCall>): NonNullable<ConnectOptions["onQuestion"]> {
-  return async (params, signal) => {
-    const question = readQuestion(params);
-    const calls = [...underWay];
-    const [first] = calls;
-    if (question === undefined) throw new Error("Callgate passes on forms and pages at http: or https: addresses only");
-    if (first === undefined) throw new Error("Callgate answers no question while no call is under way");
-    const only = calls.length === 1 ? first : undefined;
-    // The person is asked for as long as anybody waits for the answer.
-    const ended = only === undefined ? signal : AbortSignal.any([signal, only.context.signal]);
-    const asked = () => ask({ namespace, tool: only?.tool, ...question }, ended);
-    // None of the calls that may have asked is given up while the person thinks.
-    return await calls.reduce<() => Promise<ServerAnswer>>((wait, { context }) => () => context.waitForPerson?.(wait) ?? wait(), asked)();
   };
 }
 

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { CallgateError } from "@callgate/contract";
-import type { Approver, Gate, ShownApproval } from "@callgate/contract";
+import type { Approver, AskServerQuestion, Gate, ShownApproval } from "@callgate/contract";
 import type { SandboxConfig } from "../config/config-schema.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { createTrustStore } from "../folder/trust-store.ts";
 import type { TrustStore } from "../folder/trust-store.ts";
 import { userFolders } from "../state-folder.ts";
-import type { AskServerQuestion } from "@callgate/source-mcp";
 import { askYesNo } from "./ask-yes-no.ts";
 import type { LiveView } from "./live-view.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -45,6 +44,8 @@ interface GateUse {
   readonly keepsQuestions?: boolean;
   /** Who is asked, where it is not the person at this terminal. */
   readonly approver?: Approver;
+  /** Who is asked what MCP servers want to know, where it is not the person at this terminal. */
+  readonly askServerQuestion?: AskServerQuestion;
   /** How long sources are waited for before `use`. Default: until each has answered or failed. */
   readonly readyWithinMs?: number;
   /** True where every source is to be connected, called or not. Default false. */
@@ -146,9 +147,10 @@ function peopleOf(how: GateUse, { terminal, signal, ...at }: AtTerminal): { read
   const asked: Approver | undefined = found === undefined ? undefined : { ask: (question, asking) => inTurn(() => found.ask(question, asking)) };
   const approver = asked !== undefined && how.keepsQuestions === true ? leavingApprover(asked, signal) : asked;
   const pauses = { pause: () => at.view()?.pause(), resume: () => at.view()?.resume() };
-  const askServerQuestion: AskServerQuestion = (question, asking) => inTurn(async () => (await import("./server-asker.ts")).createServerAsker({ terminal, input: process.stdin, output: process.stderr, ...pauses })(question, asking));
+  const atTerminal: AskServerQuestion = (question, asking) => inTurn(async () => (await import("./server-asker.ts")).createServerAsker({ terminal, input: process.stdin, output: process.stderr, ...pauses })(question, asking));
   const isAtTerminal = how.interactive !== false && process.stdin.isTTY && process.stderr.isTTY;
-  return { ...(approver === undefined ? {} : { approver }), ...(isAtTerminal ? { askServerQuestion } : {}) };
+  const askServerQuestion = how.askServerQuestion ?? (isAtTerminal ? atTerminal : undefined);
+  return { ...(approver === undefined ? {} : { approver }), ...(askServerQuestion === undefined ? {} : { askServerQuestion }) };
 }
 
 /** Throws the reason of `signal`: who presses Ctrl-C does not wait for a slow source. */

@@ -1,5 +1,5 @@
 import * as clack from "@clack/prompts";
-import type { AskServerQuestion, ServerAnswer, ServerQuestion } from "@callgate/source-mcp";
+import type { AskServerQuestion, ServerAnswer, ServerQuestion } from "@callgate/contract";
 import { askForm } from "./form/ask-form.ts";
 import type { FormPlace } from "./form/ask-form.ts";
 import { visible } from "./terminal.ts";

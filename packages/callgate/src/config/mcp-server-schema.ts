@@ -37,7 +37,7 @@ export const mcpServerSchema = z
     connectTimeoutMs: z.int().positive().optional(),
     timeoutMs: z.int().positive().optional().describe("Deadline of one call"),
     idleTimeoutMs: z.int().positive().optional().describe("How long it may be silent during a call: no answer, no progress. Default: until the deadline"),
-    elicitation: z.boolean().optional().describe("Passes its questions (elicitation) on to the person at the terminal, as the server's own. Default false: they are refused"),
+    elicitation: z.boolean().optional().describe("Passes its questions (elicitation) on to the person at the terminal or in front of the MCP client, as the server's own. Default false: they are refused"),
     unsafeWithoutPins: z.boolean().optional().describe("Takes every list of tools as it comes, also one that has changed since it was first used. Default false: what changes is held until approved (callgate pins)"),
     ...foreignKeys,
   })

@@ -3,6 +3,7 @@ import type { Artifact, ArtifactInput, CallCost, JsonObject, Principal, ToolCont
 import type { Deadline } from "../lib/race.ts";
 import type { Inner } from "../lib/stop.ts";
 import type { ReadyCall } from "./call.ts";
+import { scopedOf } from "./ask-person.ts";
 import { freezeArguments } from "./frozen-arguments.ts";
 
 export interface ContextInit {
@@ -67,12 +68,16 @@ export function createToolContext(call: ReadyCall, { inner, store, deadline }: C
   });
 }
 
-async function waitForPerson<Waited>({ seams, state }: ReadyCall, deadline: Deadline, wait: () => Promise<Waited>): Promise<Waited> {
+async function waitForPerson<Waited>(call: ReadyCall, deadline: Deadline, wait: () => Promise<Waited>): Promise<Waited> {
+  const { seams, state } = call;
   const started = seams.clock.monotonic();
+  const tell = (waits: boolean): void => seams.emit({ kind: "call-waiting", atMs: seams.clock.now(), ...scopedOf(call), waits });
+  tell(true);
   try {
     return await deadline.pausedDuring(wait);
   } finally {
     state.personMs += seams.clock.monotonic() - started;
+    if (!state.over) tell(false);
   }
 }
 

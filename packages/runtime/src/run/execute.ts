@@ -297,7 +297,7 @@ function openNotice(count: number, writes: readonly string[]): string {
 
 function observePauses(scope: RunScope, wall: WallClock): () => void {
   return scope.seams.observe(scope.runId, (event) => {
-    if (event.kind === "approval-asked") wall.pause(event.callId);
-    else if (event.kind === "approval-answered" || event.kind === "call-ended") wall.resume(event.callId);
+    if (event.kind === "approval-asked" || (event.kind === "call-waiting" && event.waits)) wall.pause(event.callId);
+    else if (event.kind === "approval-answered" || event.kind === "call-ended" || event.kind === "call-waiting") wall.resume(event.callId);
   });
 }

@@ -25,6 +25,7 @@ const tools: readonly TestTool[] = [
       }),
   },
   { name: "write", effect: "write", handler: async (args) => { await sleep((args as { ms?: number }).ms ?? 0); seen.written.push(args); return { ok: true }; } },
+  { name: "asks", handler: async (args, context) => await context.waitForPerson?.(async () => { await sleep((args as { ms: number }).ms); return "said"; }) },
   { name: "stuck_write", effect: "write", timeoutMs: 60_000, handler: () => new Promise(() => undefined) },
   { name: "fail", handler: () => { throw new Error("disk on fire"); } },
 ];
@@ -59,6 +60,11 @@ describe("createGate", () => {
       expect(result.status).toBe(status);
       expect(result.value === undefined).toBe(status !== "completed");
       expect(result.effects === undefined).toBe(status === "completed" || status === "rejected");
+    });
+
+    test("P9: the time that a tool waits for a person is none of the run's wall time", async () => {
+      const waited = await run("return await tools.t.asks({ ms: 1200 })", { limits: { wallMs: 1_000 } });
+      expect([waited.error, waited.value]).toMatchObject([undefined, { value: "said" }]);
     });
 
     test.each([

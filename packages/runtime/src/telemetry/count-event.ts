@@ -47,6 +47,7 @@ export function countEvent(event: GateEvent, observe: Observe, names: LabelNames
     case "call-requested":
     case "call-intercepted":
     case "call-progressed":
+    case "call-waiting":
     case "call-resolved":
     case "call-late":
     case "source-changed":

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { CallgateError } from "@callgate/contract";
-import { createMcpServer } from "@callgate/mcp-server";
+import { createClientAsker, createMcpServer } from "@callgate/mcp-server";
 import { identifierOf } from "@callgate/runtime/catalog";
 import { createGateMetrics } from "@callgate/runtime/telemetry";
 import { approvalsConfig } from "../../approver/approval-rules.ts";
@@ -26,6 +26,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
   const configured = options.http === undefined ? undefined : configuration;
   const clients = configured === undefined ? [] : httpClients(configured, process.env);
   const tokenSha256 = configured === undefined ? undefined : metricsTokenSha256(configured, process.env);
+  const asker = createClientAsker();
   return await context.withGate(
     async (gate, view) => {
       // Standard output belongs to the protocol, and nobody watches standard error of a server.
@@ -37,6 +38,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
       const server = createMcpServer({
         gate,
         version,
+        asker,
         ...(passThrough === undefined ? {} : { passThrough: identifierOf(passThrough, "namespace") }),
         elicits: approvalsConfig(configuration.config.approvals).elicitation ?? true,
         onFault: (id, fault) => terminal.err(`fault ${id}: ${faultLine(fault)}\n`),
@@ -63,7 +65,7 @@ export async function mcpCommand(options: { readonly http?: number | boolean; re
     },
     // A person at the terminal that started a server is not who its clients' calls should ask.
     // Clients give a server some seconds to answer their first request: one slow source must not cost them all the others.
-    { interactive: false, warm: true, readyWithinMs: 3_000, passThrough },
+    { interactive: false, warm: true, readyWithinMs: 3_000, passThrough, askServerQuestion: asker.ask },
   );
 }
 
