@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one gets a sentence instead of a syntax error.
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { join } from "node:path";
 
@@ -10,10 +10,23 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(2);
 }
 
-// Reading and compiling its own code is most of what a short command costs; what was compiled once is kept with the user's
-// other caches. Node checks it against the files, and does without it where the folder cannot be written.
+// Reading and compiling its own code is most of what a short command costs, so it is kept as it was compiled. V8 runs that
+// unread: it is kept beside the keys (src/state-folder.ts), and not used where anybody else may write.
 const { default: envPaths } = await import("env-paths");
-nodeModule.enableCompileCache?.(join(envPaths("callgate", { suffix: "" }).cache, "compiled"));
+const { log, data } = envPaths("callgate", { suffix: "" });
+const state = process.platform === "linux" ? log : data;
+const compiled = join(state, "compiled");
+if (isOwn(state) && isOwn(compiled, { make: true })) nodeModule.enableCompileCache?.(compiled);
+
+function isOwn(folder, { make = false } = {}) {
+  try {
+    if (make && !existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+    const place = lstatSync(folder);
+    return place.isDirectory() && (process.getuid === undefined || (place.uid === process.getuid() && (place.mode & 0o022) === 0));
+  } catch {
+    return false;
+  }
+}
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const { main } = await import(existsSync(source) ? source.href : new URL("../dist/cli/main.js", import.meta.url).href);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { SandboxDriver } from "@callgate/contract";
 import type { Launcher } from "@callgate/sandbox-process";
@@ -28,7 +29,7 @@ export async function denoLauncher(): Promise<Launcher> {
 
 /** Python out of npm: Pyodide. */
 export function denoPython(deno: DenoSandbox, { maxGuests, warm, wheels }: Pick<SandboxConfig, "maxGuests" | "warm" | "wheels">): SandboxDriver {
-  return deno.createPyodideDriver({ cacheFolder: userFolders().cache, ...(maxGuests === undefined ? {} : { maxGuests }), ...(warm === undefined ? {} : { warm }), ...(wheels === undefined ? {} : { wheels }) });
+  return deno.createPyodideDriver({ cacheFolder: join(userFolders().state, "python"), ...(maxGuests === undefined ? {} : { maxGuests }), ...(warm === undefined ? {} : { warm }), ...(wheels === undefined ? {} : { wheels }) });
 }
 
 /** All programs in Deno: JavaScript, TypeScript and Python. Throws `CallgateError` CONFIG_INVALID where it is not installed, and for what it cannot give. */

@@ -51,10 +51,10 @@ export function keyFileAt({ keyFile }: NonNullable<CallgateConfig["journal"]>, {
   return keyFile === undefined ? join(stateFolder, "master.key") : resolve(folder, keyFile);
 }
 
-/** What of this machine is Callgate's own, so that no program may see it: journal, keys, trust, configuration of the user, what is made again. */
+/** What of this machine is Callgate's own, so that no program may see it: journal, keys, trust, configuration of the user. */
 export function ownPlacesOf({ path, keyFile }: NonNullable<CallgateConfig["journal"]>, { folder, stateFolder }: Pick<JournalPlace, "folder" | "stateFolder">): readonly string[] {
-  const { state, config, cache } = userFolders();
-  return [stateFolder, state, config, cache, ...[path === ":memory:" ? undefined : path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
+  const { state, config } = userFolders();
+  return [stateFolder, state, config, ...[path === ":memory:" ? undefined : path, keyFile].flatMap((file) => (file === undefined ? [] : [resolve(folder, file)]))];
 }
 
 /** What can be said of a journal in PostgreSQL before it is opened; nothing of one in a file. Errors: CONFIG_INVALID. */

@@ -343,6 +343,11 @@ describe("createMcpServer: HTTP walls", () => {
     expect((await post(endpoint, { authorization }, "{}", "/")).status).toBe(404);
   });
 
+  test.each(["/artifacts/..%2f..%2fetc%2fpasswd", "/artifacts/%252e%252e/etc/passwd", "/mcp/../../etc/passwd", "//etc/passwd", "/mcp/%00", `/artifacts/${"a".repeat(8_000)}`])("http-008: nothing is served by its path: %s", async (path) => {
+    const endpoint = await openHttp(createFakeGate());
+    expect(await post(endpoint, { authorization: `Bearer ${endpoint.token}` }, "{}", path)).toMatchObject({ status: 404, body: expect.not.stringContaining("root:") as string });
+  });
+
   test("the metrics open with their own token only, for a known host and origin; it opens nothing else, and without one nothing is there", async () => {
     const [own, client] = ["token of the metrics", "token of some client"];
     const digest = (token: string): string => createHash("sha256").update(token).digest("hex");

@@ -13,7 +13,7 @@ function gateOf(name: string, config: object) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "callgate.jsonc"), JSON.stringify(config));
   writeFileSync(join(folder, "key.txt"), "test-key\n");
-  return openGate({ configFile: join(folder, "callgate.jsonc"), folder, folders: { config: join(root, "config"), state: join(folder, "state"), cache: join(root, "cache") }, ensureTrust: () => Promise.resolve(), principal: {}, warm: false });
+  return openGate({ configFile: join(folder, "callgate.jsonc"), folder, folders: { config: join(root, "config"), state: join(folder, "state") }, ensureTrust: () => Promise.resolve(), principal: {}, warm: false });
 }
 
 test("where a model is configured ai.summarize is an ordinary tool that asks it; a namespace of the user's own stays theirs", { timeout: 120_000 }, async () => {

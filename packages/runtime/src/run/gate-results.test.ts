@@ -42,6 +42,14 @@ describe("results of a gate", () => {
     expect(inGuest.value).toMatchObject({ value: ["report.pdf", 100] });
   });
 
+  test("http-008: a file is read by its handle, which is no path", async () => {
+    const { artifacts } = await t.gate.run("return await tools.t.picture({})");
+    const handle = artifacts[0]?.handle ?? "";
+    for (const other of ["result://../../etc/passwd", "result://..%2f..%2fetc%2fpasswd/1", "/etc/passwd", "file:///etc/passwd", `${handle}/../../master.key`, `${handle}\0`, `${handle}%00`, handle.replace("://", ":///"), `result://${"a".repeat(10_000)}/1`])
+      expect(await t.gate.read(other as Handle)).toMatchObject({ kind: "error", error: { code: "HANDLE_NOT_FOUND" } });
+    expect(await t.gate.read(handle as Handle)).toMatchObject({ kind: "artifact" });
+  });
+
   test("code-mode 13: exact large integers and every other kind of value come back as they are", async () => {
     const program = "return await tools.t.echo({ big: 9223372036854775807n, at: new Date(5), none: undefined, nan: NaN, m: new Map([['k', new Set([1])]]), bytes: new Uint8Array([1, 2, 3]) })";
     const { value } = await t.gate.run(program);

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -12,10 +13,14 @@ const digestBytes = 32;
  * The memory of a started Python, in a file of the cache folder: made once, checked by its digest, replaced when it is
  * broken or when Deno, Pyodide or our own files change. Written aside and renamed, so that many processes may do it at once.
  *
+ * The digest finds what broke; that nobody else made it is known by the folder, which only its owner may write to.
+ *
  * @param build starts the guest that writes a snapshot to its stdout
- * @returns path of the file. Rejects when it can be neither made nor kept.
+ * @returns path of the file. Rejects when it can be neither made nor kept, or others may write to the folder.
  */
 export async function ensureSnapshot(cacheFolder: string, files: PyodideFiles, build: () => LaunchedGuest): Promise<string> {
+  await mkdir(cacheFolder, { recursive: true, mode: 0o700 });
+  if (!isOwn(await stat(cacheFolder))) throw new Error("others may write there");
   const name = `pyodide-${files.version}-${await digestOfInputs(files)}.snapshot`;
   const path = join(cacheFolder, name);
   if (await isWhole(path)) return path;
@@ -23,13 +28,19 @@ export async function ensureSnapshot(cacheFolder: string, files: PyodideFiles, b
   guest.commands.end();
   const [bytes, said, exit] = await Promise.all([buffer(guest.frames), buffer(guest.stderr), guest.exited]);
   if (exit.code !== 0 || bytes.length === 0) throw new Error(`the snapshot could not be made: ${said.toString("utf8").slice(0, 400) || `exit ${exit.code ?? exit.signal}`}`);
-  await mkdir(cacheFolder, { recursive: true, mode: 0o700 });
   await keep(path, bytes);
   return path;
 }
 
+/** Of us, and nobody else may write to it. Windows has no such bits; its folders of a user are theirs. */
+function isOwn({ uid, mode }: Stats): boolean {
+  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+}
+
 async function isWhole(path: string): Promise<boolean> {
   try {
+    const entry = await lstat(path);
+    if (!entry.isFile() || !isOwn(entry)) return false;
     const file = await readFile(path);
     return digestOf(file.subarray(digestBytes)).equals(file.subarray(0, digestBytes));
   } catch {
