@@ -41,7 +41,7 @@ const rows: (string | number)[][] = [];
 const sums = { plain: [] as number[], ours: [] as number[] };
 for (const name of Object.keys(plainBm25) as RetrievalSetName[]) {
   const set = readRetrievalSet(name);
-  const index = createSearchIndex(set.tools);
+  const index = await createSearchIndex(set.tools);
   const base = await judgeRetriever(set, plain(set.tools));
   const ours = await judgeRetriever(set, (query) => index.search(query, { limit: 20 }).map((hit) => hit.name));
   rows.push([name, set.tools.length, set.queries.length, tenth(plainBm25[name]), tenth(ours.ndcg), tenth(base.recall), tenth(ours.recall), tenth(base.all), tenth(ours.all), tenth(base.ndcg)]);

@@ -10,6 +10,8 @@ export type { PromptName } from "./prompts.ts";
 export { promptNames, promptText } from "./prompts.ts";
 export type { SessionState, UserQuestion, WaitingCall } from "./session/session-state.ts";
 export { handoff } from "./tools/handoff.ts";
+export { aiSdkEmbedding } from "./model/ai-sdk-embedding.ts";
+export type { AiSdkEmbeddingModel } from "./model/ai-sdk-embedding.ts";
 export { createCassette } from "./model/cassette.ts";
 export type { Cassette, CassetteOptions } from "./model/cassette.ts";
 export { scriptedModel } from "./model/scripted-model.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { AnswerSigner, Approver, AskServerQuestion, Checker, Clock, Gate, RunLimits, SandboxDriver, Source } from "@callgate/contract";
+import type { AnswerSigner, Approver, AskServerQuestion, Checker, Clock, Gate, RunLimits, SandboxDriver, SearchEmbedding, Source } from "@callgate/contract";
 import { createGate, systemClock } from "@callgate/runtime";
 import { denyingApprover, keepingApprover } from "@callgate/runtime/broker";
 import { scanActions } from "@callgate/runtime/check";
@@ -10,6 +10,7 @@ import { functionSource } from "@callgate/runtime/source";
 import type { SpecParser } from "@callgate/runtime/catalog";
 import { createGuestChecker } from "@callgate/sandbox-process";
 import { approvalRules, approvalsConfig } from "./approver/approval-rules.ts";
+import type { EmbeddingConfig } from "./config/embedding-schema.ts";
 import type { CallgateConfig } from "./config/load-config.ts";
 import { javaScriptCheckers } from "./javascript-check.ts";
 import type { McpSources } from "./mcp-sources.ts";
@@ -34,7 +35,7 @@ import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
 import { sendQuestions } from "./webhook/send-questions.ts";
 
 /** What `createCallgate` takes: the configuration, and what only a program can give. */
-export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder" | "agent" | "lint"> {
+export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "principal" | "toolsFolder" | "agent" | "lint" | "embedding"> {
   readonly principal?: PrincipalInput;
   /** Where relative paths start. Default: the working directory. */
   readonly folder?: string;
@@ -67,6 +68,8 @@ export interface CallgateOptions extends Omit<CallgateConfig, "$schema" | "princ
    * calls of them are checked like those of tools. They are not put into the sandbox by this.
    */
   readonly pythonFunctions?: Readonly<Record<string, string>>;
+  /** Searches compare meanings too: a model as the configuration names it, or a provider of your own, such as `aiSdkEmbedding(model, …)`. Default: words alone. */
+  readonly embedding?: EmbeddingConfig | SearchEmbedding | undefined;
   /** Default: the host's. Another one lets a test, or an example, live through a week. */
   readonly clock?: Clock;
 }
@@ -152,6 +155,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     clock,
     ...(shared.specParser === undefined ? {} : { specParser: shared.specParser }),
     searchIndex: createSearchIndexFile({ stateFolder, folder, onFault: options.onFault }),
+    ...(options.embedding === undefined ? {} : { embedding: await embeddingOf(options.embedding, { stateFolder, folder, onFault: options.onFault }) }),
     listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
@@ -170,6 +174,12 @@ function runDefaults(options: CallgateOptions): NonNullable<Parameters<typeof cr
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     ...(options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }),
   };
+}
+
+/** Vectors are kept beside the words. */
+async function embeddingOf(given: EmbeddingConfig | SearchEmbedding, { stateFolder, folder, onFault }: { readonly stateFolder: string; readonly folder: string; readonly onFault: CallgateOptions["onFault"] }): Promise<SearchEmbedding> {
+  const embedding = typeof given.provider === "string" ? (await import("./agent/open-embedding.ts")).openEmbedding(given as EmbeddingConfig, { folder, env: process.env }) : (given as SearchEmbedding);
+  return { store: createSearchIndexFile({ stateFolder, folder, kept: "vectors", onFault }), ...(onFault === undefined ? {} : { onFault }), ...embedding };
 }
 
 /** Only where there is a server. */

@@ -1,6 +1,6 @@
 // What people import. Anything exported here is public.
 
-export { agentTool, aiSdkTools, aiTools, anthropicProgrammaticTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, langchainTools, openaiAgentsTools, openaiProgrammaticTools, promptNames, promptText, scriptedModel } from "@callgate/agent";
+export { agentTool, aiSdkEmbedding, aiSdkTools, aiTools, anthropicProgrammaticTools, createAgent, createCassette, createTeam, defaultAgentLimits, handoff, langchainTools, openaiAgentsTools, openaiProgrammaticTools, promptNames, promptText, scriptedModel } from "@callgate/agent";
 export type {
   Agent,
   AgentEffects,
@@ -14,6 +14,7 @@ export type {
   AgentStream,
   AgentToolOptions,
   AgentUsage,
+  AiSdkEmbeddingModel,
   AiSdkTool,
   AiToolsOptions,
   AnthropicAnswer,
@@ -66,6 +67,7 @@ export type {
   EditResult,
   Effect,
   EffectStatus,
+  EmbeddingProvider,
   Gate,
   GateEvent,
   GatePolicy,
@@ -105,6 +107,7 @@ export type {
   RunWait,
   RunWorker,
   FoundNamespace,
+  SearchEmbedding,
   SearchHit,
   SearchOptions,
   SessionBlock,
@@ -122,7 +125,7 @@ export type {
 } from "@callgate/contract";
 export { createLazyTokenCounter, modelView, systemClock } from "@callgate/runtime";
 export { openModel } from "./agent/open-model.ts";
-export type { ModelHost } from "./agent/open-model.ts";
+export type { ModelHost } from "./agent/open-provider.ts";
 export type { AgentConfig } from "./config/agent-schema.ts";
 export { openApprover } from "./approver/open-approver.ts";
 export type { OpenApproverOptions } from "./approver/open-approver.ts";

@@ -33,7 +33,7 @@ test("a policy that is tried out is on record where it would have decided otherw
 test("a new version of a tool takes over in the same way: whoever it is for has that one, all others the one before", async () => {
   const payV2 = defineTool({ name: "pay_v2", description: "Pays, in another way", effect: "write", input: { type: "object" }, handler: () => "paid in another way" });
   const gate = await createCallgate({ folder, stateFolder: join(folder, "versions"), tools: { crm: [pay, payV2] }, rules: [{ allow: "crm.pay" }, { deny: "crm.pay_v2", id: "not-yet" }], policy: { next: { rules: [{ deny: "crm.pay", id: "over" }, { allow: "crm.pay_v2" }], stage: "enforce", roles: ["pilot"] } } });
-  const seen = (roles: readonly string[]) => gate.search("pays", { principal: { tenant: "local", user: "ann", roles: [...roles], claims: {} } }).map(({ name }) => name);
-  expect([seen(["pilot"]), seen([])]).toEqual([["crm.pay_v2"], ["crm.pay"]]);
+  const seen = async (roles: readonly string[]) => (await gate.search("pays", { principal: { tenant: "local", user: "ann", roles: [...roles], claims: {} } })).map(({ name }) => name);
+  expect([await seen(["pilot"]), await seen([])]).toEqual([["crm.pay_v2"], ["crm.pay"]]);
   await gate.close();
 });

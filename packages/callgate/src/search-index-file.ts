@@ -8,16 +8,18 @@ export interface SearchIndexFileOptions {
   readonly stateFolder: string;
   /** Of the configuration. */
   readonly folder: string;
+  /** What of the tools is kept. Default: their words. */
+  readonly kept?: "vectors";
   readonly onFault?: ((fault: unknown) => void) | undefined;
 }
 
 /**
- * The words of the tools of a configuration, in the folder where the gate keeps its own files, readable by the user alone.
+ * The words of the tools of a configuration, or their vectors, in the folder where the gate keeps its own files, readable by the user alone.
  * One that is damaged is told to `onFault`, as is what cannot be read or written; the search works all the same.
  */
-export function createSearchIndexFile({ stateFolder, folder, onFault }: SearchIndexFileOptions): SearchIndexStore {
+export function createSearchIndexFile({ stateFolder, folder, kept, onFault }: SearchIndexFileOptions): SearchIndexStore {
   const place = join(stateFolder, "search-index");
-  const file = join(place, createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16));
+  const file = join(place, createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16) + (kept === undefined ? "" : `-${kept}`));
   const guarded = <Value>(work: () => Value): Value | undefined => {
     try {
       return work();

@@ -54,6 +54,8 @@ export interface SearchOptions extends Caller {
   readonly namespace?: string;
   /** Which of the tools that the caller may call exist for who asks: the others take no place. Default: all. */
   readonly allows?: (tool: string) => boolean;
+  /** Hears what the answer lacks: that an embedding model which is configured did not answer, so that words alone were compared. Must not throw. */
+  readonly onNotice?: (message: string) => void;
 }
 
 /** What a caller is shown of a large catalog first. */
@@ -264,9 +266,10 @@ export interface Gate {
   /** Checks without running. */
   check(program: string, options?: RunOptions): Promise<RunResult>;
   call(tool: string, args: unknown, options?: CallOptions): Promise<CallResult>;
-  search(query: string, options?: SearchOptions): readonly SearchHit[];
+  /** Best first. The first search of a large catalog makes its index, in slices between which the process does other things. */
+  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
   /** The namespaces of the tools that a search finds, best first; without words all of them, by name. */
-  searchNamespaces(query: string, options?: Omit<SearchOptions, "namespace">): readonly FoundNamespace[];
+  searchNamespaces(query: string, options?: Omit<SearchOptions, "namespace">): Promise<readonly FoundNamespace[]>;
   /** Kinds of tasks that the host has templates of, where the caller may call all of their tools. With `query`: those that fit it, best first. */
   templates(options?: Caller & { readonly query?: string }): readonly TaskTemplate[];
   /** Unknown names are left out; `nearest` helps with those. With `interfaces`, as the versions that have those. */

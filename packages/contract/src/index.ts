@@ -179,6 +179,7 @@ export type {
 } from "./policy.ts";
 export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
 export { pagedOutput } from "./paged-output.ts";
+export type { EmbeddingProvider, SearchEmbedding } from "./embedding.ts";
 export type { SearchIndexStore } from "./search-index-store.ts";
 export type { SecretVault } from "./secret-vault.ts";
 export { secretForms } from "./secret-forms.ts";

@@ -21,7 +21,7 @@ type Handlers = { readonly [Name in GateToolName]: (args: ToolArguments<Name>, r
 
 /** What each of our tools does. Nothing here reaches a tool but through the gate. */
 export const toolHandlers: Handlers = {
-  search_tools: (args, request) => Promise.resolve(findTools(args, request)),
+  search_tools: findTools,
   get_tool_details: (args, request) => Promise.resolve(describeTools(args, request)),
   call_tool: call,
   execute_code: (args, request) => run(args, request, "execute"),

@@ -32,7 +32,7 @@ export function codeTools(options: CodeToolsOptions): Readonly<Record<Named, Age
     },
   });
   return {
-    search_tools: tool("search_tools", (args) => answered(findTools(args, finder).text)),
+    search_tools: tool("search_tools", async (args) => answered((await findTools(args, finder)).text)),
     get_tool_details: tool("get_tool_details", (args) => {
       const found = describeTools(args, finder);
       return found.isError === true ? refused("invalid", found.text) : answered(found.text);

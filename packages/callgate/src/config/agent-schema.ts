@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-const apiKey = z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:OPENAI_API_KEY: a secret does not belong into this file");
+/** Of a provider of models. */
+export const apiKeyReference = z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:OPENAI_API_KEY: a secret does not belong into this file");
 
 /** The model and the bounds of `callgate agent`. */
 export const agentSchema = z
@@ -8,7 +9,7 @@ export const agentSchema = z
     provider: z.enum(["openai", "anthropic", "google", "openai-compatible", "scripted"]).describe("Whose format the model is spoken to in. openai-compatible: any server that speaks OpenAI's, also a local one; its baseURL is needed. scripted: no model, but the turns of a file"),
     model: z.string().min(1).optional().describe("As the provider names it. Needed for all but scripted"),
     baseURL: z.url().optional().describe("Where the provider is, e.g. http://localhost:11434/v1. Default: the provider's own"),
-    apiKey: apiKey.optional().describe("A reference to the key. Default: the environment variable that the provider names, such as OPENAI_API_KEY"),
+    apiKey: apiKeyReference.optional().describe("A reference to the key. Default: the environment variable that the provider names, such as OPENAI_API_KEY"),
     script: z.string().min(1).optional().describe("Of scripted: a JSON file with a list of turns; a text, or { text, calls: [{ tool, input }] }"),
     instructions: z.string().optional(),
     tools: z.array(z.string()).min(1).optional().describe('Patterns over qualified names, such as ["crm.*"]. Default: every tool'),

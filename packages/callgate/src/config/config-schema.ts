@@ -5,6 +5,7 @@ import { lintRuleIds } from "../lint/lint-rule.ts";
 import { mcpServerSchema } from "./mcp-server-schema.ts";
 import { sqlSchema } from "./sql-schema.ts";
 import { documentsSchema } from "./documents-schema.ts";
+import { embeddingSchema } from "./embedding-schema.ts";
 import { searchApiSchema } from "./search-api-schema.ts";
 import { graphqlSchema, openapiSchema } from "./service-schema.ts";
 
@@ -292,6 +293,7 @@ export const configSchema = z.strictObject({
     .describe("A reference to the URL of a Redis that several processes share: rate limits are counted there, and cache can be kept there. Default: each process counts its own"),
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   agent: agentSchema.optional(),
+  embedding: embeddingSchema.optional(),
   check: z
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })
     .optional()

@@ -75,7 +75,7 @@ describe("workflows", () => {
 
   test("it is found and called like any tool: from a program, directly, with other inputs", async () => {
     const gate = await open();
-    expect(gate.search("cancel a pending order").map(({ name }) => name)).toContain("workflows.cancel_order");
+    expect((await gate.search("cancel a pending order")).map(({ name }) => name)).toContain("workflows.cancel_order");
     const result = await gate.run('const done = await tools.workflows.cancel_order({ order_id: "W1" }); return done.cancelled');
     expect(result).toMatchObject({ status: "completed", value: { value: true }, calls: [{ tool: "workflows.cancel_order", effectStatus: "done" }] });
     expect(orders["W1"]?.status).toBe("cancelled");

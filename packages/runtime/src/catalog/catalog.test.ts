@@ -158,7 +158,7 @@ describe.skipIf(!existsSync(catalogs))("createCatalog on 22 real MCP servers (sk
     expect(new Set(members).size).toBeLessThan(members.length);
   });
 
-  test("code-mode 12: what types, search and dispatch know is the same set", () => {
+  test("code-mode 12: what types, search and dispatch know is the same set", async () => {
     const catalog = createCatalog(listings);
     const declared = catalog.declarations().flatMap(({ namespace, tools, text }) => {
       for (const { name } of tools) expect(text).toMatch(new RegExp(`export function ${name}[(<]`));
@@ -167,7 +167,7 @@ describe.skipIf(!existsSync(catalogs))("createCatalog on 22 real MCP servers (sk
     expect(declared.sort()).toEqual(catalog.tools.map(({ name }) => name).sort());
     for (const one of catalog.tools) {
       expect(catalog.resolve(one.name)).toBe(one);
-      expect(catalog.search(one.tool.name, { namespace: one.namespace, limit: 1_000 }).map(({ tool: { name } }) => name)).toContain(one.name);
+      expect((await catalog.search(one.tool.name, { namespace: one.namespace, limit: 1_000 })).map(({ tool: { name } }) => name)).toContain(one.name);
     }
   });
 });
@@ -176,27 +176,27 @@ describe("Catalog", () => {
   const catalog = createCatalog([listing("crm", [tool("get_user", { effect: "read" }), tool("list_users")]), listing("pay", [tool("send_money"), tool("list_payments")])]);
   const without = (name: string) => (one: { name: string }) => one.name !== name;
 
-  test("search finds by words of the name and respects limit, namespace and visibility", () => {
-    const names = (query: string, options: Parameters<typeof catalog.search>[1] = {}) => catalog.search(query, options).map(({ tool: { name } }) => name);
-    expect(names("list the users")[0]).toBe("crm.list_users");
-    expect(names("list", { limit: 1 })).toHaveLength(1);
-    expect(names("list", { namespace: "pay" })).toEqual(["pay.list_payments"]);
-    expect(names("list", { limit: 1, visible: without("crm.list_users") })).toEqual(["pay.list_payments"]);
+  test("search finds by words of the name and respects limit, namespace and visibility", async () => {
+    const names = async (query: string, options: Parameters<typeof catalog.search>[1] = {}) => (await catalog.search(query, options)).map(({ tool: { name } }) => name);
+    expect((await names("list the users"))[0]).toBe("crm.list_users");
+    expect(await names("list", { limit: 1 })).toHaveLength(1);
+    expect(await names("list", { namespace: "pay" })).toEqual(["pay.list_payments"]);
+    expect(await names("list", { limit: 1, visible: without("crm.list_users") })).toEqual(["pay.list_payments"]);
   });
 
-  test("namespaces are found by their tools, with purposes, counted among what is visible", () => {
+  test("namespaces are found by their tools, with purposes, counted among what is visible", async () => {
     const crm = listing("crm", [tool("find_customer"), tool("drop_customer")]);
     const many = createCatalog([{ ...crm, source: { ...crm.source, purpose: "Customers of the shop" } }, listing("mail", [tool("send_mail")]), listing("none", [])]);
-    expect(many.searchNamespaces("customers")).toEqual([{ namespace: "crm", purpose: "Customers of the shop", toolCount: 2 }]);
-    expect(many.searchNamespaces("").map(({ namespace }) => namespace)).toEqual(["crm", "mail"]);
-    expect(many.searchNamespaces("customers", { visible: (one) => one.member !== "drop_customer" })[0]?.toolCount).toBe(1);
-    expect(many.searchNamespaces("customers", { visible: (one) => one.namespace === "mail" })).toEqual([]);
+    expect(await many.searchNamespaces("customers")).toEqual([{ namespace: "crm", purpose: "Customers of the shop", toolCount: 2 }]);
+    expect((await many.searchNamespaces("")).map(({ namespace }) => namespace)).toEqual(["crm", "mail"]);
+    expect((await many.searchNamespaces("customers", { visible: (one) => one.member !== "drop_customer" }))[0]?.toolCount).toBe(1);
+    expect(await many.searchNamespaces("customers", { visible: (one) => one.namespace === "mail" })).toEqual([]);
   });
 
-  test("search gives the same scores as if the hidden tools were not there", () => {
+  test("search gives the same scores as if the hidden tools were not there", async () => {
     const alone = createCatalog([listing("crm", [tool("list_users")]), listing("pay", [tool("send_money"), tool("list_payments")])]);
-    const scores = (of: typeof catalog, visible?: (one: { name: string }) => boolean) => of.search("list users", visible === undefined ? {} : { visible }).map(({ tool: { name }, score }) => [name, score]);
-    expect(scores(catalog, without("crm.get_user"))).toEqual(scores(alone));
+    const scores = async (of: typeof catalog, visible?: (one: { name: string }) => boolean) => (await of.search("list users", visible === undefined ? {} : { visible })).map(({ tool: { name }, score }) => [name, score]);
+    expect(await scores(catalog, without("crm.get_user"))).toEqual(await scores(alone));
   });
 
   test("nearest suggests visible names, best first", () => {

@@ -11,6 +11,7 @@ import { createOlderInterface } from "./older-interface.ts";
 import type { Scope } from "./search/scope.ts";
 import { createSearchIndex } from "./search/search-index.ts";
 import type { SearchIndex } from "./search/search-index.ts";
+import type { ToolVectors } from "./search/tool-vectors.ts";
 import { words } from "./search/words.ts";
 import { declarePython } from "./types/declare-python.ts";
 import { declareTypeScript } from "./types/declare-typescript.ts";
@@ -42,6 +43,8 @@ export interface CatalogSearchOptions {
   readonly limit?: number;
   readonly namespace?: string;
   readonly visible?: Visible;
+  /** Hears what the answer lacks. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /** All tools of a gate at one moment. Never changes; a run keeps the one it started with. */
@@ -56,9 +59,9 @@ export interface Catalog {
   /** By the exact qualified identifier; undefined for anything else. */
   resolve(name: string): CatalogTool | undefined;
   /** Best first, ties by name. Scores are comparable within one answer only. */
-  search(query: string, options?: CatalogSearchOptions): { readonly tool: CatalogTool; readonly score: number }[];
+  search(query: string, options?: CatalogSearchOptions): Promise<{ readonly tool: CatalogTool; readonly score: number }[]>;
   /** The namespaces of what a search finds, best first; without words all with a visible tool, by name. */
-  searchNamespaces(query: string, options?: Omit<CatalogSearchOptions, "namespace">): readonly FoundNamespace[];
+  searchNamespaces(query: string, options?: Omit<CatalogSearchOptions, "namespace">): Promise<readonly FoundNamespace[]>;
   /** The namespace whose tools are not known because its source cannot be reached, as far as the asker may know of it. */
   unavailable?(namespace: string): UnavailableNamespace | undefined;
   /**
@@ -79,6 +82,8 @@ export interface CatalogOptions {
   readonly secretsFor?: SecretVault["namesFor"] | undefined;
   /** Where the words of tools are kept for the next catalog. Default: they are read off all tools. */
   readonly searchIndex?: SearchIndexStore | undefined;
+  /** Compares by meaning as well. Default: words alone. */
+  readonly vectors?: ToolVectors | undefined;
   /** Judges declarations; it may be that of other catalogs as well. Default: one of its own. */
   readonly parser?: SpecParser | undefined;
 }
@@ -98,11 +103,11 @@ const maxKeptViews = 16;
  *
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
  */
-export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser(), searchIndex }: CatalogOptions = {}): Catalog {
+export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser(), searchIndex, vectors }: CatalogOptions = {}): Catalog {
   const problems: string[] = [];
   const namespaces = namespacesOf(listings);
   const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems, secretsFor }));
-  return catalogOf(tools, { namespaces, problems, searchIndex });
+  return catalogOf(tools, { namespaces, problems, searchIndex, vectors });
 }
 
 function namespacesOf(listings: readonly CatalogListing[]): CatalogNamespace[] {
@@ -207,14 +212,16 @@ interface Surroundings {
   readonly namespaces: readonly CatalogNamespace[];
   readonly problems: readonly string[];
   readonly searchIndex: SearchIndexStore | undefined;
+  readonly vectors: ToolVectors | undefined;
 }
 
-function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, searchIndex }: Surroundings): Catalog {
+function catalogOf(registered: readonly CatalogTool[], surroundings: Surroundings): Catalog {
+  const { namespaces, problems } = surroundings;
   const tools = [...registered].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
   const views = new LRUCache<string, View>(atMost(maxKeptViews));
-  const searched = createSearch(byName, purposes, searchIndex);
+  const search = createSearch(byName, purposes, surroundings);
   const viewOf = (visible: Visible | undefined): View => {
     const seen = visible === undefined ? tools : tools.filter(visible);
     const key = seen.map(({ name }) => name).join(" ");
@@ -228,16 +235,10 @@ function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, s
     namespaces,
     problems: [...problems],
     resolve: (name) => byName.get(name),
-    search: (query, { limit = defaultSearchLimit, ...options } = {}) => {
-      const hits = searched.index().search(query, { limit, scope: searched.scopeOf(options) });
-      return hits.flatMap(({ name, score }) => {
-        const tool = byName.get(name);
-        return tool === undefined ? [] : [{ tool, score }];
-      });
-    },
-    searchNamespaces(query, { limit = defaultSearchLimit, visible = () => true } = {}) {
+    search,
+    async searchNamespaces(query, { limit = defaultSearchLimit, visible = everything, onNotice } = {}) {
       const counts = new Map([...Map.groupBy(tools.filter(visible), ({ namespace }) => namespace)].map(([namespace, members]) => [namespace, members.length]));
-      const found = words(query).length === 0 ? [...counts.keys()] : self.search(query, { limit: hitsForNamespaces, visible }).map(({ tool }) => tool.namespace);
+      const found = words(query).length === 0 ? [...counts.keys()] : (await search(query, { limit: hitsForNamespaces, visible, onNotice })).map(({ tool }) => tool.namespace);
       return [...new Set(found)].slice(0, Math.max(0, limit)).map((namespace): FoundNamespace => {
         const purpose = purposes.get(namespace);
         return { namespace, ...(purpose === undefined || purpose === "" ? {} : { purpose }), toolCount: counts.get(namespace) ?? 0 };
@@ -251,7 +252,7 @@ function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, s
       });
       if (others.length === 0) return self;
       const pinned = new Map(others);
-      return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), { namespaces, problems, searchIndex });
+      return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), surroundings);
     },
     nearest: (name, visible) => nearestQualified(name, visible === undefined ? tools : tools.filter(visible)),
     declarations: (visible) => viewOf(visible).typescript(),
@@ -260,29 +261,33 @@ function catalogOf(registered: readonly CatalogTool[], { namespaces, problems, s
   return self;
 }
 
-interface Search {
-  /** Of all tools: which of them an asker may know of is said by a scope. */
-  index(): SearchIndex;
-  scopeOf(options: CatalogSearchOptions): Scope;
-}
+const everything: Visible = () => true;
 
-function createSearch(byName: ReadonlyMap<string, CatalogTool>, purposes: ReadonlyMap<string, string | undefined>, searchIndex: SearchIndexStore | undefined): Search {
-  const index = once(() => createSearchIndex(Array.from(byName.values(), ({ name, namespace, tool, definitionDigest }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool, definitionDigest })), searchIndex));
+/** One index of all tools, made for the first search: which of them an asker may know of is said by a scope. */
+function createSearch(byName: ReadonlyMap<string, CatalogTool>, purposes: ReadonlyMap<string, string | undefined>, { searchIndex, vectors }: Surroundings): Catalog["search"] {
+  const indexed = once(() => createSearchIndex(Array.from(byName.values(), ({ name, namespace, tool, definitionDigest }) => ({ name, namespace, purpose: purposes.get(namespace), spec: tool, definitionDigest })), searchIndex));
   const scopes = new WeakMap<Visible, Scope>();
-  const everything: Visible = () => true;
-  const scopeWhere = (isInside: Visible): Scope =>
-    index().scopeOf((name) => {
+  const scopeWhere = (index: SearchIndex, isInside: Visible): Scope =>
+    index.scopeOf((name) => {
       const tool = byName.get(name);
       return tool !== undefined && isInside(tool);
     });
-  return {
-    index,
-    scopeOf({ visible = everything, namespace }) {
-      if (namespace !== undefined) return scopeWhere((tool) => tool.namespace === namespace && visible(tool));
-      const scope = scopes.get(visible) ?? scopeWhere(visible);
-      scopes.set(visible, scope);
-      return scope;
-    },
+  const scopeFor = (index: SearchIndex, { visible = everything, namespace }: CatalogSearchOptions): Scope => {
+    if (namespace !== undefined) return scopeWhere(index, (tool) => tool.namespace === namespace && visible(tool));
+    const scope = scopes.get(visible) ?? scopeWhere(index, visible);
+    scopes.set(visible, scope);
+    return scope;
+  };
+  return async (query, options = {}) => {
+    const index = await indexed();
+    const scope = scopeFor(index, options);
+    const compared = await vectors?.compare(query, index.tools, (tool) => scope.has(tool));
+    if (compared?.kind === "words_alone" && compared.notice !== "") options.onNotice?.(compared.notice);
+    const hits = index.search(query, { limit: options.limit ?? defaultSearchLimit, scope, likeness: compared?.kind === "compared" ? compared.likeness : undefined });
+    return hits.flatMap(({ name, score }) => {
+      const tool = byName.get(name);
+      return tool === undefined ? [] : [{ tool, score }];
+    });
   };
 }
 

@@ -17,7 +17,7 @@ export async function answerBuiltin(scope: RunScope, call: Builtin, reader: Buil
     const args = readArguments(call);
     switch (call.name) {
       case "search":
-        return value(search(scope, args));
+        return value(await search(scope, args));
       case "describe":
         return value(describe(scope, args));
       case "read_result":
@@ -64,7 +64,7 @@ function failed(tool: string, code: string, message: string): Result {
   return { kind: "error", error: guestErrorOf({ code, message, tool, retryable: false }) };
 }
 
-function search(scope: RunScope, args: Arguments): unknown {
+async function search(scope: RunScope, args: Arguments): Promise<unknown> {
   const query = text(args, "query");
   if (query === undefined) throw new Misuse("search needs what the tool should do, as a string");
   const namespace = text(args, "namespace");
@@ -72,8 +72,9 @@ function search(scope: RunScope, args: Arguments): unknown {
   // The answer is a list; that it may lack something is said beside it.
   for (const one of unavailable) if (namespace === undefined || namespace === one.namespace) scope.notices.add(one.message);
   const detail = text(args, "detail") ?? "signature";
-  if (detail === "namespace") return catalog.searchNamespaces(query, { limit: Math.min(whole(args, "limit") ?? 10, 100), visible });
-  const hits = catalog.search(query, { limit: Math.min(whole(args, "limit") ?? 10, 100), visible, ...(namespace === undefined ? {} : { namespace }) });
+  const options = { limit: Math.min(whole(args, "limit") ?? 10, 100), visible, onNotice: (message: string) => scope.notices.add(message) };
+  if (detail === "namespace") return await catalog.searchNamespaces(query, options);
+  const hits = await catalog.search(query, { ...options, ...(namespace === undefined ? {} : { namespace }) });
   return hits.map(({ tool, score }) => ({ ...shown(tool, detail), score }));
 }
 

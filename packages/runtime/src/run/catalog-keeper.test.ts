@@ -81,7 +81,7 @@ describe("createCatalogKeeper", () => {
     expect(events.filter(({ kind }) => kind === "catalog-changed").length).toBe(2);
     changing.change({ kind: "down", reason: "killed" });
     expect(events.at(-1)).toMatchObject({ kind: "source-changed", state: { kind: "down", reason: "killed" } });
-    keeper.close();
+    await keeper.close();
     changing.change();
     await clock.advance(1_000);
     expect(lists).toBe(3 - 1);

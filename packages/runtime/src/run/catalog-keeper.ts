@@ -1,8 +1,9 @@
 import { CallgateError } from "@callgate/contract";
-import type { Clock, GateEvent, SearchIndexStore, SecretVault, SourceState } from "@callgate/contract";
+import type { Clock, GateEvent, SearchEmbedding, SearchIndexStore, SecretVault, SourceState } from "@callgate/contract";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog, CatalogOptions } from "../catalog/catalog.ts";
 import type { KeptTool } from "../catalog/compare-tools.ts";
+import { createToolVectors } from "../catalog/search/tool-vectors.ts";
 import { createSpecParser } from "../catalog/validation/parse-spec.ts";
 import type { SpecParser } from "../catalog/validation/parse-spec.ts";
 import type { GateSource } from "./gate-options.ts";
@@ -26,7 +27,8 @@ export interface CatalogKeeper {
    * attempts itself, so that this may be asked at every use. Never rejects.
    */
   retry(): Promise<void>;
-  close(): void;
+  /** Resolves once what searches made is kept. */
+  close(): Promise<void>;
 }
 
 export interface CatalogKeeperOptions {
@@ -38,6 +40,8 @@ export interface CatalogKeeperOptions {
   readonly specParser?: SpecParser | undefined;
   /** Default: in memory, so that only what a source changed is read again. */
   readonly searchIndex?: SearchIndexStore | undefined;
+  /** Searches compare meanings as well. Default: words alone. */
+  readonly embedding?: SearchEmbedding | undefined;
   readonly emit: (event: GateEvent) => void;
   /** Hears of every change which tools there are, by namespace, of the sources that could be listed. Must not throw. */
   readonly listedTools?: ((namespace: string, tools: readonly KeptTool[]) => void) | undefined;
@@ -53,14 +57,15 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), searchIndex = memoryIndexStore(), emit, listedTools } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), searchIndex = memoryIndexStore(), embedding, emit, listedTools } = options;
+  const vectors = embedding === undefined ? undefined : createToolVectors(embedding, clock);
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
   const listed = sources.map((source): ListedSource => {
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser, searchIndex });
+  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser, searchIndex, vectors });
 
   function renewed(): void {
     emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems });
@@ -107,9 +112,10 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
       if (closing.signal.aborted) return;
       await Promise.all(listed.filter((one) => settled.has(one) && one.trouble?.retryAfterMs !== undefined).map((one) => one.retry()));
     },
-    close() {
+    async close() {
       closing.abort(new CallgateError("CLOSED", "The gate was closed"));
       pending.drop();
+      await vectors?.close();
     },
   };
 }

@@ -20,11 +20,11 @@ export interface ClosingParts {
  * down. A part that fails to close does not keep the others open.
  */
 export async function closeGate({ options, hub, broker, check, keeper, owedEnds }: ClosingParts): Promise<void> {
-  keeper?.close();
+  const kept = keeper?.close();
   await Promise.allSettled([broker?.close()]);
   await Promise.allSettled(options.drivers.map((driver) => driver.close()));
   await Promise.allSettled([check?.close(), ...options.sources.map(({ source }) => source.close())]);
   await owedEnds?.close();
-  await Promise.allSettled([options.journal.close(), options.callLimits?.rateStore?.close(), options.answers?.close()]);
+  await Promise.allSettled([kept, options.journal.close(), options.callLimits?.rateStore?.close(), options.answers?.close()]);
   hub.close();
 }

@@ -44,18 +44,18 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
   const viewFor = (asker: Principal | undefined): CatalogView => views.of(keeper.current, asker ?? principal, troubles());
   return {
     viewFor,
-    search(query, options = {}) {
+    async search(query, options = {}) {
       keeper.retry().catch(() => undefined);
       const { catalog, visible } = viewFor(options.principal);
-      const { limit, namespace, allows } = options;
-      const hits = catalog.search(query, { visible: narrowed(visible, allows), ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
+      const { limit, namespace, allows, onNotice } = options;
+      const hits = await catalog.search(query, { visible: narrowed(visible, allows), onNotice, ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
       return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
     },
     templates: ({ principal: asker, query } = {}) => templatesFor(viewFor(asker), templates, query),
-    searchNamespaces(query, options = {}) {
+    async searchNamespaces(query, options = {}) {
       keeper.retry().catch(() => undefined);
       const { catalog, visible } = viewFor(options.principal);
-      return catalog.searchNamespaces(query, { visible: narrowed(visible, options.allows), ...(options.limit === undefined ? {} : { limit: options.limit }) });
+      return await catalog.searchNamespaces(query, { visible: narrowed(visible, options.allows), onNotice: options.onNotice, ...(options.limit === undefined ? {} : { limit: options.limit }) });
     },
     describe(names, options = {}) {
       const { catalog, visible } = viewFor(options.principal).pinnedTo(options.interfaces ?? {});

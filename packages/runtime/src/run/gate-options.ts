@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SearchIndexStore, SecretVault, SharedAnswers, TaskTemplate, Tracing } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SearchEmbedding, SearchIndexStore, SecretVault, SharedAnswers, TaskTemplate, Tracing } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -85,6 +85,11 @@ export interface GateOptions {
   readonly specParser?: SpecParser;
   /** Keeps the words of large catalogs between processes (docs/guide/finding-tools.md). Default: in memory. */
   readonly searchIndex?: SearchIndexStore;
+  /**
+   * Searches compare meanings as well (docs/guide/finding-tools.md): definitions of all tools and every query are sent to its
+   * provider, without known secrets. Default: words alone, and nothing is sent.
+   */
+  readonly embedding?: SearchEmbedding;
   /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
   readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */

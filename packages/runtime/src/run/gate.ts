@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CallgateError, localPrincipal } from "@callgate/contract";
-import type { AgentRecord, BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, RunOptions, RunResult } from "@callgate/contract";
+import type { AgentRecord, BudgetView, CallOptions, Clock, Gate, GateEvent, Principal, ReadOptions, Redactor, RunOptions, RunResult, SearchEmbedding } from "@callgate/contract";
 import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createInterceptors } from "../broker/interceptors.ts";
@@ -66,7 +66,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = await openingParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser, searchIndex: options.searchIndex });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser, searchIndex: options.searchIndex, embedding: withoutSecrets(options.embedding, options.redactor) });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
@@ -82,6 +82,14 @@ async function openingParts(options: GateOptions, hub: EventHub): Promise<Parts>
     await closeGate({ options, hub });
     throw fault;
   }
+}
+
+/** What is asked for may hold a secret that somebody pasted: it does not leave the house with the words around it. */
+function withoutSecrets(embedding: SearchEmbedding | undefined, redactor: Redactor): SearchEmbedding | undefined {
+  if (embedding === undefined) return undefined;
+  const { provider } = embedding;
+  const embed: typeof provider.embed = async (texts, signal) => await provider.embed(texts.map((text) => redactor.text(text)), signal);
+  return { ...embedding, provider: { model: provider.model, dimensions: provider.dimensions, embed } };
 }
 
 interface Parts {

@@ -16,11 +16,11 @@ describe("findTools for a client to whom only some of the tools exist", () => {
     const [all, namespace] = [gate.tools().map((tool) => tool.name), gate.tools()[0]?.namespace ?? ""];
     const last = all.at(-1) ?? "";
     const finder = { gate, principal: localPrincipal, allows: (tool: string) => tool === last };
-    expect(findTools({ query: "find page", limit: 3, detail: "name" }, finder).text).toBe(last);
+    expect((await findTools({ query: "find page", limit: 3, detail: "name" }, finder)).text).toBe(last);
     expect(describeTools({ names: [`${last}x`] }, finder).structured["unknown"]).toEqual([{ name: `${last}x`, nearest: [last] }]);
-    expect(findTools({ query: "find page", limit: 3, detail: "namespace" }, finder)).toMatchObject({ text: `${namespace} (1)`, structured: { namespaces: [{ namespace, toolCount: 1 }] } });
+    expect(await findTools({ query: "find page", limit: 3, detail: "namespace" }, finder)).toMatchObject({ text: `${namespace} (1)`, structured: { namespaces: [{ namespace, toolCount: 1 }] } });
     const none = { ...finder, allows: () => false };
-    expect(findTools({ query: "find page", limit: 3, detail: "name" }, none).text).not.toContain(`Namespaces: ${namespace}`);
+    expect((await findTools({ query: "find page", limit: 3, detail: "name" }, none)).text).not.toContain(`Namespaces: ${namespace}`);
   });
 
   test("programs ask for namespaces first, too", async () => {

@@ -20,11 +20,17 @@ export interface FoundTools {
 }
 
 /** Answers `search_tools`, with what the list may lack because its source cannot be reached. */
-export function findTools(args: ToolArguments<"search_tools">, finder: Finder): FoundTools {
-  const found = withTemplates(searchKnown(args, finder), args, finder);
+export async function findTools(args: ToolArguments<"search_tools">, finder: Finder): Promise<FoundTools> {
+  const notices = new Set<string>();
+  const known = await searchKnown(args, finder, (notice) => void notices.add(notice));
+  const found = withNotices(withTemplates(known, args, finder), [...notices]);
   const away = unavailable(finder).filter(({ namespace }) => args.namespace === undefined || args.namespace === namespace);
   if (away.length === 0) return found;
   return { ...found, text: [found.text, ...away.map(({ message }) => message)].join("\n\n"), structured: { ...found.structured, unavailable: away.map((one) => ({ ...one })) } };
+}
+
+function withNotices(found: FoundTools, notices: readonly string[]): FoundTools {
+  return notices.length === 0 ? found : { ...found, text: [found.text, ...notices].join("\n\n"), structured: { ...found.structured, notices: [...notices] } };
 }
 
 /** Of these, the best is shown whole. */
@@ -47,15 +53,15 @@ function unavailable({ gate, principal }: Finder): readonly UnavailableNamespace
   return gate.namespaces({ principal }).flatMap((view) => view.unavailable ?? []);
 }
 
-function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal, allows }: Finder): FoundTools {
-  const hits = gate.search(query, { principal, limit, ...(namespace === undefined ? {} : { namespace }), ...(allows === undefined ? {} : { allows }) });
+async function searchKnown({ query, namespace, limit, detail }: ToolArguments<"search_tools">, { gate, principal, allows }: Finder, onNotice: (notice: string) => void): Promise<FoundTools> {
+  const hits = await gate.search(query, { principal, limit, onNotice, ...(namespace === undefined ? {} : { namespace }), ...(allows === undefined ? {} : { allows }) });
   if (hits.length === 0) {
     const names = shownNamespaces(gate, principal, allows).flatMap(({ namespace, toolCount }) => (toolCount > 0 ? [namespace] : []));
     return { text: `No tool matches "${query}". Namespaces: ${names.join(", ") || "none"}. Try other words, or one of these as namespace.`, structured: { tools: [] } };
   }
   switch (detail) {
     case "namespace":
-      return namespacesFound(gate.searchNamespaces(query, { principal, limit, ...(allows === undefined ? {} : { allows }) }));
+      return namespacesFound(await gate.searchNamespaces(query, { principal, limit, ...(allows === undefined ? {} : { allows }) }));
     case "name":
       return { text: hits.map((hit) => hit.name).join("\n"), structured: { tools: hits.map(({ name }) => ({ name })) } };
     case "line":

@@ -21,14 +21,15 @@ export async function searchCommand(query: string, options: SearchCommandOptions
   const { limit = 20, namespace, detail: asked = "line" } = options;
   const detail = details.find((level) => level === asked);
   if (detail === undefined) throw new CallgateError("USAGE", `--detail is ${details.join(", ")}, not "${asked}"`);
-  return await context.withGate((gate) => {
+  return await context.withGate(async (gate) => {
     const { terminal } = context;
+    const onNotice = (message: string): void => terminal.err(`${terminal.colors.yellow("note")} ${visible(message)}\n`);
     if (namespace !== undefined && !gate.namespaces().some((one) => one.namespace === namespace)) throw new CallgateError("USAGE", `No namespace ${namespace}; find one with: callgate search --detail namespace`);
     if (detail === "namespace") {
-      writeNamespaces(gate.searchNamespaces(query, { limit: query === "" ? Infinity : limit }), context);
-      return Promise.resolve(exitCodes.ok);
+      writeNamespaces(await gate.searchNamespaces(query, { limit: query === "" ? Infinity : limit, onNotice }), context);
+      return exitCodes.ok;
     }
-    const found = query === "" ? gate.tools().filter((tool) => namespace === undefined || tool.namespace === namespace) : gate.search(query, { limit, ...(namespace === undefined ? {} : { namespace }) });
+    const found = query === "" ? gate.tools().filter((tool) => namespace === undefined || tool.namespace === namespace) : await gate.search(query, { limit, onNotice, ...(namespace === undefined ? {} : { namespace }) });
     if (context.options.json === true) {
       terminal.out(`${JSON.stringify(found.map((tool) => (detail === "full" ? fullJson(tool) : viewJson(tool))))}\n`);
     } else if (found.length === 0) {
@@ -36,7 +37,7 @@ export async function searchCommand(query: string, options: SearchCommandOptions
     } else {
       writeTools(found, detail, context);
     }
-    return Promise.resolve(exitCodes.ok);
+    return exitCodes.ok;
   });
 }
 

@@ -1,4 +1,5 @@
 import { stemmer } from "stemmer";
+import type { Slices } from "../../lib/slices.ts";
 
 /** The words of all tools, each with a number. */
 export interface Vocabulary {
@@ -50,10 +51,13 @@ export interface Postings {
 const nothing: readonly number[] = [];
 
 /** All lists in two flat arrays: a hundred thousand tools have millions of entries. */
-export function createPostings(documents: readonly NumberedTerms[], vocabulary: Vocabulary): Postings {
+export async function createPostings(documents: readonly NumberedTerms[], vocabulary: Vocabulary, slices: Slices): Promise<Postings> {
   const starts = new Uint32Array(vocabulary.words.length + 1);
   const lengths = new Uint32Array(documents.length);
-  for (const { terms } of documents) for (const term of terms) starts[term + 1] = (starts[term + 1] ?? 0) + 1;
+  for (const { terms } of documents) {
+    for (const term of terms) starts[term + 1] = (starts[term + 1] ?? 0) + 1;
+    if (slices.isDue) await slices.giveWay();
+  }
   for (let term = 0; term < vocabulary.words.length; term += 1) starts[term + 1] = (starts[term + 1] ?? 0) + (starts[term] ?? 0);
   const total = starts[vocabulary.words.length] ?? 0;
   const [ids, counts, next] = [new Uint32Array(total), new Uint16Array(total), starts.slice()];
@@ -68,14 +72,9 @@ export function createPostings(documents: readonly NumberedTerms[], vocabulary: 
       length += count;
     }
     lengths[document] = length;
+    if (slices.isDue) await slices.giveWay();
   }
-  const stems = new Map<string, number[]>();
-  for (const [term, word] of vocabulary.words.entries()) {
-    const stem = stemmer(word);
-    const known = stems.get(stem);
-    if (known === undefined) stems.set(stem, [term]);
-    else known.push(term);
-  }
+  const stems = await groupByStem(vocabulary, slices);
   return {
     size: documents.length,
     lengths,
@@ -86,4 +85,16 @@ export function createPostings(documents: readonly NumberedTerms[], vocabulary: 
     },
     withStem: (stem) => stems.get(stem) ?? nothing,
   };
+}
+
+async function groupByStem({ words }: Vocabulary, slices: Slices): Promise<ReadonlyMap<string, readonly number[]>> {
+  const stems = new Map<string, number[]>();
+  for (const [term, word] of words.entries()) {
+    const stem = stemmer(word);
+    const known = stems.get(stem);
+    if (known === undefined) stems.set(stem, [term]);
+    else known.push(term);
+    if (slices.isDue) await slices.giveWay();
+  }
+  return stems;
 }

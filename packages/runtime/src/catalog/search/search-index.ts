@@ -1,11 +1,16 @@
 import type { SearchIndexStore } from "@callgate/contract";
 import { distance } from "fastest-levenshtein";
+import { createSlices } from "../../lib/slices.ts";
+import type { Slices } from "../../lib/slices.ts";
+import { addLikeness } from "./add-likeness.ts";
+import { bestOf } from "./best-of.ts";
 import { scoreCompanions } from "./companions.ts";
 import { numberTerms, numberTools } from "./kept-terms.ts";
+import type { ToolTerms } from "./kept-terms.ts";
 import { namespaceScores, numberNamespaces } from "./namespace-scores.ts";
 import type { NamespaceNumbers } from "./namespace-scores.ts";
 import { createPostings } from "./postings.ts";
-import type { NumberedTerms, Vocabulary } from "./postings.ts";
+import type { NumberedTerms } from "./postings.ts";
 import { createScratch } from "./scratch.ts";
 import { readQuery } from "./read-query.ts";
 import { createScope } from "./scope.ts";
@@ -19,10 +24,14 @@ export interface SearchOptions {
   readonly limit: number;
   /** Which tools there are for the asker. Default: all. */
   readonly scope?: Scope;
+  /** How like the query each of `tools` is in meaning; any scale. Default: nobody says. */
+  readonly likeness?: Float32Array | undefined;
 }
 
 /** Finds tools by what they say of themselves. */
 export interface SearchIndex {
+  /** By name: the order in which scopes and likeness count them. */
+  readonly tools: readonly SearchableTool[];
   /** For `search`; worth keeping, it looks at every tool once. */
   scopeOf(isVisible: (name: string) => boolean): Scope;
   /** Best first; ties by name, so that the answer is the same every time. Scores are comparable within one answer. */
@@ -39,21 +48,24 @@ const namespaceShare = 0.3;
  * asker's tools only, as if no others existed. Beyond ten places companions follow (companions.ts). Where no tool has a
  * word of the query, words are compared by likeness.
  *
- * Words of tools that `store` knows are not read off them again.
+ * Words of tools that `store` knows are not read off them again. Made in slices, between which others of the process work.
  *
  * An index of our own because all that is weighed has to be counted within a scope, which no library does that we found;
  * see docs/decisions/0061-search-among-many-tools.md.
  */
-export function createSearchIndex(given: readonly SearchableTool[], store?: SearchIndexStore): SearchIndex {
+export async function createSearchIndex(given: readonly SearchableTool[], store?: SearchIndexStore): Promise<SearchIndex> {
+  const slices = createSlices();
   const tools = [...given].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const { vocabulary, own } = numberTools(tools, store);
-  const postings = createPostings(withNamespaces(tools, own, vocabulary), vocabulary);
+  const { vocabulary, own } = await numberTools(tools, store, slices);
+  const postings = await createPostings(await withNamespaces(tools, { vocabulary, own }, slices), vocabulary, slices);
   const scratch = createScratch(tools.length);
   const namespaces = numberNamespaces(tools);
+  await slices.giveWay();
   const whole = createScope(postings, namespaces);
   return {
+    tools,
     scopeOf: (isVisible) => createScope(postings, namespaces, Uint8Array.from(tools, ({ name }) => (isVisible(name) ? 1 : 0))),
-    search(text, { limit, scope = whole }) {
+    search(text, { limit, scope = whole, likeness }) {
       scratch.clear();
       const scored = { postings, vocabulary, scope, scratch };
       const asked = readQuery(text);
@@ -61,6 +73,7 @@ export function createSearchIndex(given: readonly SearchableTool[], store?: Sear
       // Likeness only where nothing else is left: in a longer query it would add noise for every name the tools lack.
       const query = asWritten.some((score) => score > 0) ? asked : { ...asked, words: wordsLike(asked.words, scored) };
       const scores = query === asked ? asWritten : scoreWords(query.words, query, scored);
+      if (likeness !== undefined) addLikeness(scores, likeness, scored);
       if (scope.namespaceCount > 1) addNamespaces(scores, namespaces);
       const best = bestOf(scores, Math.min(limit, firstPlaces + 1));
       const found = best.slice(0, firstPlaces).map((tool) => ({ tool, score: scores[tool] ?? 0 }));
@@ -74,15 +87,18 @@ function termsOf(tool: SearchableTool | undefined): TermCounts {
   return tool === undefined ? new Map() : termsOfTool(tool.spec);
 }
 
-function withNamespaces(tools: readonly SearchableTool[], own: readonly NumberedTerms[], vocabulary: Vocabulary): readonly NumberedTerms[] {
+async function withNamespaces(tools: readonly SearchableTool[], { own, vocabulary }: ToolTerms, slices: Slices): Promise<readonly NumberedTerms[]> {
   const known = new Map<string, NumberedTerms>();
-  return own.map((terms, index) => {
+  const all: NumberedTerms[] = [];
+  for (const [index, terms] of own.entries()) {
     const tool = tools[index];
-    if (tool === undefined) return terms;
+    if (tool === undefined) continue;
     let ofNamespace = known.get(tool.namespace);
     if (ofNamespace === undefined) known.set(tool.namespace, (ofNamespace = numberTerms(termsOfNamespace(tool), vocabulary)));
-    return merged(terms, ofNamespace);
-  });
+    all.push(merged(terms, ofNamespace));
+    if (slices.isDue) await slices.giveWay();
+  }
+  return all;
 }
 
 function merged(own: NumberedTerms, more: NumberedTerms): NumberedTerms {
@@ -120,21 +136,6 @@ function addNamespaces(scores: Float64Array, namespaces: NamespaceNumbers): void
     const score = scores[tool] ?? 0;
     if (score > 0) scores[tool] = score + namespaceShare * (share[namespaces.of[tool] ?? 0] ?? 0);
   }
-}
-
-/** The tools with the highest scores above 0, at most `limit`; of equal ones the first by name. Sorting all would cost most of a search. */
-function bestOf(scores: Float64Array, limit: number): readonly number[] {
-  const best: number[] = [];
-  if (limit <= 0) return best;
-  for (let tool = 0; tool < scores.length; tool += 1) {
-    const score = scores[tool] ?? 0;
-    if (score === 0 || (best.length === limit && score <= (scores[best.at(-1) ?? 0] ?? 0))) continue;
-    let place = best.length;
-    while (place > 0 && score > (scores[best[place - 1] ?? 0] ?? 0)) place -= 1;
-    best.splice(place, 0, tool);
-    if (best.length > limit) best.pop();
-  }
-  return best;
 }
 
 interface Found {

@@ -12,7 +12,7 @@ describe.skipIf(!hasRetrievalSets)("search on the sets of ../shared/data/retriev
     const found = new Map<RetrievalSetName, { readonly ndcg: number; readonly recall: number; readonly all: number }>();
     for (const name of names) {
       const set = readRetrievalSet(name);
-      const index = createSearchIndex(set.tools);
+      const index = await createSearchIndex(set.tools);
       found.set(name, await judgeRetriever(set, (query) => index.search(query, { limit: 20 }).map((hit) => hit.name)));
     }
     for (const [name, { ndcg }] of found) expect(ndcg, name).toBeGreaterThanOrEqual(plainBm25[name]);
