@@ -1,8 +1,6 @@
-import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -10,10 +8,10 @@ import { createCallgate, defineTool } from "./index.ts";
 import type { CallgateOptions } from "./index.ts";
 import type { Gate, RunResult } from "./index.ts";
 import { compiledCode } from "./cli/fixtures/cli-project.ts";
+import { runCommand } from "./cli/fixtures/run-command.ts";
 
 const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
-const bin = fileURLToPath(new URL("../bin/callgate.mjs", import.meta.url));
 
 const asked: number[] = [];
 const getCustomer = defineTool({ name: "get_customer", description: "Reads one customer", effect: "read", input: z.object({ id: z.number() }), output: z.object({ id: z.number(), name: z.string() }), handler: ({ id }) => { asked.push(id); return { id, name: "Ada" }; } });
@@ -91,7 +89,7 @@ describe.skipIf(probe.kind !== "ready")(`programs in Node, through a gate${why}`
 
   test("callgate run FILE --sandbox bubblewrap, exec -l node and check -l node", () => {
     writeFileSync(join(root, "program.ts"), 'import os from "node:os";\nconst user: number = os.userInfo().uid;\nreturn user > 0;\n');
-    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string } => spawnSync(process.execPath, [bin, ...args], { cwd: root, env: { PATH: process.env["PATH"], HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "cli") }, encoding: "utf8", timeout: 60_000 });
+    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string } => runCommand(args, { cwd: root, env: { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "cli") } });
     expect(callgate("run", "program.ts", "--sandbox", "bubblewrap")).toMatchObject({ status: 0, stdout: "true\n" });
     expect(callgate("exec", "-l", "node", "-e", 'import { basename } from "node:path"; return basename("/a/b")')).toMatchObject({ status: 0, stdout: "b\n" });
     expect(callgate("check", "program.ts").status).toBe(1);

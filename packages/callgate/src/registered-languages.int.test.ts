@@ -1,16 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, describe, expect, test } from "vitest";
 import { createCallgate } from "./index.ts";
 import { compiledCode } from "./cli/fixtures/cli-project.ts";
+import { runCommand } from "./cli/fixtures/run-command.ts";
 
 const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
-const bin = fileURLToPath(new URL("../bin/callgate.mjs", import.meta.url));
 
 describe.skipIf(probe.kind !== "ready")(`languages of the configuration${why}`, { timeout: 120_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-languages-"));
@@ -37,7 +35,7 @@ describe.skipIf(probe.kind !== "ready")(`languages of the configuration${why}`, 
   test("callgate run FILE and exec -l know them by name and by ending", () => {
     writeFileSync(join(root, "callgate.jsonc"), JSON.stringify({ sandbox }));
     writeFileSync(join(root, "hello.pl"), 'print "hello\\n"');
-    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } => spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: root, env: { PATH: process.env["PATH"], HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "cli") }, encoding: "utf8", timeout: 60_000 });
+    const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } => runCommand(["--trust", ...args], { cwd: root, env: { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "cli") } });
     expect(callgate("run", "hello.pl")).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("hello") as string });
     expect(JSON.parse(callgate("--json", "exec", "-l", "pl", "-e", 'print "hi\\n"').stdout)).toMatchObject({ status: "completed", console: [{ text: "hi" }] });
     expect(callgate("exec", "-l", "cobol", "-e", "1")).toMatchObject({ status: 2, stderr: expect.stringContaining("sandbox.languages") as string });

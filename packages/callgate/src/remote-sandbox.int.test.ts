@@ -3,15 +3,14 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createCallgate, defineTool } from "./index.ts";
 import type { CallgateOptions } from "./index.ts";
-import { compiledCode } from "./cli/fixtures/cli-project.ts";
+import { callgateBin, compiledCode } from "./cli/fixtures/cli-project.ts";
+import { runCommand } from "./cli/fixtures/run-command.ts";
 
-const bin = fileURLToPath(new URL("../bin/callgate.mjs", import.meta.url));
 const probe = await createBubblewrapLauncher().probe();
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 const why = probe.kind !== "ready" ? ` (skipped: ${probe.reason}; ${probe.fix})` : hasOpenssl ? "" : " (skipped: needs openssl for its certificate)";
@@ -24,10 +23,10 @@ describe.skipIf(why !== "")(`callgate sandbox serve${why}`, { timeout: 120_000 }
   const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), CALLGATE_SANDBOX_TOKEN: token };
   let server: { readonly child: ChildProcess; readonly url: string };
 
-  const callgate = (args: readonly string[]) => spawnSync(process.execPath, [bin, ...args], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
+  const callgate = (args: readonly string[]) => runCommand(args, { cwd: folder, env });
 
   async function serve(...more: readonly string[]): Promise<typeof server> {
-    const child = spawn(process.execPath, [bin, "sandbox", "serve", "--port", "0", "--cert", join(root, "cert.pem"), "--key", join(root, "key.pem"), ...more], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(process.execPath, [callgateBin, "sandbox", "serve", "--port", "0", "--cert", join(root, "cert.pem"), "--key", join(root, "key.pem"), ...more], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     const url = await new Promise<string>((resolve, reject) => {
       child.stderr.on("data", (bytes: Buffer) => {
@@ -93,7 +92,7 @@ describe.skipIf(why !== "")(`callgate sandbox serve${why}`, { timeout: 120_000 }
   });
 
   test("what is wrong with its options is said before it listens", () => {
-    const said = (args: readonly string[], more: Readonly<Record<string, string>> = {}) => spawnSync(process.execPath, [bin, "sandbox", "serve", "--port", "0", ...args], { cwd: folder, env: { ...env, ...more }, encoding: "utf8", timeout: 30_000 });
+    const said = (args: readonly string[], more: Readonly<Record<string, string>> = {}) => runCommand(["sandbox", "serve", "--port", "0", ...args], { cwd: folder, env: { ...env, ...more } });
     expect(said([])).toMatchObject({ status: expect.not.stringMatching("0"), stderr: expect.stringContaining("without TLS") });
     expect(said(["--unsafe-plain-loopback", "--host", "0.0.0.0"]).stderr).toContain("not served in clear");
     expect(said(["--token", "in-clear-on-the-command-line"]).stderr).toContain("is a reference");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { callgateBin, compiledCode, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const example = fileURLToPath(new URL("../../../../examples/agent-desk", import.meta.url));
 const tool = `
@@ -22,7 +23,7 @@ const project = createCliProject({
 afterAll(() => rmSync(project.root, { recursive: true, force: true }));
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: project.folder, env: project.env, encoding: "utf8", timeout: 120_000 });
+  const { status, stdout, stderr } = runCommand(["--trust", ...args], { cwd: project.folder, env: project.env });
   return { status, stdout, stderr };
 }
 
@@ -64,10 +65,10 @@ test("the folder of examples/agent-desk works in the terminal, and its story end
   const desk = createCliProject({}, {});
   try {
     cpSync(example, desk.folder, { recursive: true });
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", "agent", "Remind"], { cwd: desk.folder, env: desk.env, encoding: "utf8", timeout: 120_000 });
+    const { status, stdout, stderr } = runCommand(["--trust", "agent", "Remind"], { cwd: desk.folder, env: desk.env });
     expect({ status, stdout }).toEqual({ status: 0, stdout: "All five customers with overdue invoices were reminded, each once, with what they owe together.\n" });
     expect(stderr).toContain("program completed effect done");
-    const templates = spawnSync(process.execPath, [callgateBin, "--json", "templates"], { cwd: desk.folder, env: desk.env, encoding: "utf8", timeout: 120_000 });
+    const templates = runCommand(["--json", "templates"], { cwd: desk.folder, env: desk.env });
     expect(JSON.parse(templates.stdout)).toMatchObject([{ name: "remind", tools: ["invoices.list", "mail.remind"], missing: [] }]);
     const story = spawnSync(process.execPath, [join(example, "agent-desk.ts")], { env: { PATH: process.env["PATH"], HOME: desk.root, ...compiledCode }, encoding: "utf8", timeout: 120_000 });
     expect({ status: story.status, stderr: story.stderr }).toEqual({ status: 0, stderr: "" });

@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 const passphrase = "correct horse battery";
@@ -11,10 +12,7 @@ const passphrase = "correct horse battery";
 function project() {
   const { root, folder, env, state } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ ask: "shop.order" }], approvals: "keep", suspendAfterMs: 0 }) }, { USER: "ann" });
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (args: readonly string[], input = "") => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", input });
-    return { status, stdout, stderr };
-  };
+  const callgate = (args: readonly string[], input = "") => runCommand(["--trust", ...args], { cwd: folder, env, input });
   const ask = (count: number) => {
     const { runId } = JSON.parse(callgate(["--json", "exec", "-e", `import { shop } from "tools"; return await Promise.all([${Array.from({ length: count }, (_, n) => `shop.order({ n: ${n} })`).join(", ")}])`]).stdout) as { runId: string };
     const pending = JSON.parse(callgate(["--json", "approvals", "ls", "--run", runId]).stdout) as readonly { readonly question: { readonly approvalId: string } }[];

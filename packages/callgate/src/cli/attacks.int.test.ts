@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 
 const tools = `
@@ -18,7 +19,7 @@ export const pay = defineTool({ description: "Pay", effect: "write", input: z.ob
 
 function project(config: string) {
   const { root, folder, state, env } = createCliProject({ "tools/notes.ts": tools, "callgate.jsonc": config }, { CANARY_SECRET: "canary-7f3a-of-a-server" });
-  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 110_000 });
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env });
   return { root, folder, state, env, callgate };
 }
 

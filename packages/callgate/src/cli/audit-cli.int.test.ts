@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 const rules = [{ ask: "shop.build" }, { allow: "shop.*" }];
@@ -11,10 +11,7 @@ const rules = [{ ask: "shop.build" }, { allow: "shop.*" }];
 function project() {
   const { root, folder, env, state } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules }) }, { USER: "ann" });
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (args: readonly string[], input = "") => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", input });
-    return { status, stdout, stderr };
-  };
+  const callgate = (args: readonly string[], input = "") => runCommand(["--trust", ...args], { cwd: folder, env, input });
   const json = (args: readonly string[]): unknown => JSON.parse(callgate(["--json", ...args]).stdout);
   return { callgate, json, folder, journal: join(state, "callgate", "journal.db") };
 }

@@ -1,12 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { compiledCode } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
-const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "callgate-check-"));
 const folder = join(root, "project");
 mkdirSync(join(folder, "tools"), { recursive: true });
@@ -22,8 +20,7 @@ export const add = defineTool({ description: "Keep a note", effect: "write", inp
 
 function callgate(args: readonly string[], input = ""): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
   const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
-  return { status, stdout, stderr };
+  return runCommand(["--trust", ...args], { cwd: folder, env, input });
 }
 
 describe("callgate check", { timeout: 120_000 }, () => {

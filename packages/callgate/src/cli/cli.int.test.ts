@@ -1,17 +1,15 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 
 function project(files: Readonly<Record<string, string>> = {}) {
   const { root, folder, env } = createCliProject(files, { CANARY_SECRET: "canary-7f3a" });
-  const callgate = (args: readonly string[], input = "") => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, ...args], { cwd: folder, env, input, encoding: "utf8", timeout: 60_000 });
-    return { status, stdout, stderr };
-  };
+  const callgate = (args: readonly string[], input = "") => runCommand(args, { cwd: folder, env, input });
   return { root, folder, env, callgate };
 }
 
@@ -198,7 +196,7 @@ describe("callgate", { timeout: 120_000 }, () => {
   test("paths of the configuration start at its folder, wherever the command is called", () => {
     const { root, env } = project({ "callgate.jsonc": '{ "journal": { "path": "here/journal.db" }, "mcpServers": { "gone": { "command": "./nothing", "cwd": "servers" } } }', "below/x.txt": "", "servers/x.txt": "" });
     const below = join(root, "project", "below");
-    expect(spawnSync(process.execPath, [callgateBin, "--trust", "exec", "-e", "return 1"], { cwd: below, env, encoding: "utf8" })).toMatchObject({ status: 0, stdout: "1\n" });
+    expect(runCommand(["--trust", "exec", "-e", "return 1"], { cwd: below, env })).toMatchObject({ status: 0, stdout: "1\n" });
     expect(existsSync(join(root, "project", "here", "journal.db"))).toBe(true);
     expect(existsSync(join(below, "here"))).toBe(false);
   });

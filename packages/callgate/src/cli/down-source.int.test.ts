@@ -1,16 +1,13 @@
-import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const config = { mcpServers: { crm: { command: "no-such-command-here" } }, rules: [{ allow: "*" }, { deny: "crm.*", when: { role: "guest" } }] };
 const tools = 'import { defineTool } from "callgate";\nimport { z } from "zod";\nexport const now = defineTool({ description: "Says what time it is", input: z.object({}), effect: "read", handler: () => 1 });\n';
 
 test("a source that is down is told by search, call, describe, types, check, run, doctor and sources, and what works works", { timeout: 120_000 }, () => {
   const { folder, env } = createCliProject({ "callgate.jsonc": JSON.stringify(config), "tools/clock.ts": tools }, {});
-  const callgate = (...words: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8" });
-    return { status, stdout, stderr };
-  };
+  const callgate = (...words: readonly string[]) => runCommand(["--trust", ...words], { cwd: folder, env });
   const why = "The source crm is down: it could not be started: the command was not found (not installed, not on PATH, or its cwd does not exist). Its tools cannot be called for now. What works: clock.";
   const called = callgate("--json", "call", "crm.get_customer");
   expect(JSON.parse(called.stdout)).toMatchObject({ outcome: "failed", effectStatus: "none", error: { code: "SOURCE_UNAVAILABLE", retryable: true, message: expect.stringContaining(why) } });

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { missingPostgres, startPostgres } from "../../../journal-postgres/src/fixtures/private-postgres.ts";
 import type { PrivatePostgres } from "../../../journal-postgres/src/fixtures/private-postgres.ts";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 const timeout = 600_000;
@@ -19,10 +20,7 @@ function project(journal: object, env: Readonly<Record<string, string>> = {}) {
     for (const child of children) if (child.exitCode === null && child.signalCode === null) await exited(child);
     rmSync(root, { recursive: true, force: true });
   });
-  const callgate = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env: own, encoding: "utf8", timeout });
-    return { status, stdout, stderr };
-  };
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env: own });
   const start = (...args: readonly string[]): ChildProcess => {
     const child = spawn(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env: own, stdio: "ignore" });
     children.push(child);

@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { isGoodEnough } from "./commands/eval.ts";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const environment = `
 import { defineTool } from "callgate";
@@ -27,7 +27,7 @@ const project = createCliProject({ "environment.ts": environment, "suite.yaml": 
 afterAll(() => rmSync(project.root, { recursive: true, force: true }));
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, ...args], { cwd: project.folder, env: project.env, encoding: "utf8", timeout: 120_000 });
+  const { status, stdout, stderr } = runCommand(args, { cwd: project.folder, env: project.env });
   return { status, stdout, stderr };
 }
 

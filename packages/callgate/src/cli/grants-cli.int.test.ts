@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 const passphrase = "correct horse battery\n";
@@ -11,10 +11,7 @@ const passphrase = "correct horse battery\n";
 function project() {
   const { root, folder, env, state } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ ask: "shop.order" }], approvals: "keep", suspendAfterMs: 0, principal: { user: "ann", agent: "claude" } }) }, { USER: "ann" });
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (args: readonly string[], input = "") => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", input });
-    return { status, stdout, stderr };
-  };
+  const callgate = (args: readonly string[], input = "") => runCommand(["--trust", ...args], { cwd: folder, env, input });
   const order = (n: number) => JSON.parse(callgate(["--json", "exec", "-e", `import { shop } from "tools"; return await shop.order({ n: ${n} })`]).stdout) as { readonly runId: string; readonly status: string };
   const ledger = (): readonly string[] => (existsSync(join(folder, "ledger")) ? readFileSync(join(folder, "ledger"), "utf8").trim().split("\n") : []);
   return { callgate, order, ledger, journal: join(state, "callgate", "journal.db") };

@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tools = `
 import { defineTool } from "callgate";
@@ -26,7 +27,7 @@ const server = 'import { writeFileSync } from "node:fs";\nwriteFileSync("begun",
 
 function project(files: Readonly<Record<string, string>>) {
   const { folder, env } = createCliProject(files, {});
-  const callgate = (...words: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8", timeout: 110_000 });
+  const callgate = (...words: readonly string[]) => runCommand(["--trust", ...words], { cwd: folder, env });
   /** Presses Ctrl-C once something is under way. */
   const interrupted = async (...words: readonly string[]) => {
     rmSync(join(folder, "begun"), { force: true });

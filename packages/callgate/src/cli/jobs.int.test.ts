@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tool = `
 import { writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const project = createCliProject({ "callgate.jsonc": '{ "suspendAfterMs": 0, "ru
 afterAll(() => rmSync(project.root, { recursive: true, force: true }));
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: project.folder, env: project.env, encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = runCommand(["--trust", ...args], { cwd: project.folder, env: project.env });
   return { status, stdout, stderr };
 }
 

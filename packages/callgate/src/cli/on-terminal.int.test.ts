@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tools = `
 import { defineTool } from "callgate";
@@ -26,7 +27,7 @@ function project(files: Readonly<Record<string, string>> = { "tools/notes.ts": t
     const job = { command: [process.execPath, callgateBin, ...words], cwd: folder, env, columns, steps, timeoutS: 110 };
     return JSON.parse(spawnSync("python3", [script], { input: JSON.stringify(job), encoding: "utf8" }).stdout) as { readonly shown: string; readonly status: number; readonly left: readonly string[] };
   };
-  const callgate = (...words: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8" });
+  const callgate = (...words: readonly string[]) => runCommand(["--trust", ...words], { cwd: folder, env });
   return { onTerminal, callgate, wasCalled: () => existsSync(join(folder, "called")) };
 }
 

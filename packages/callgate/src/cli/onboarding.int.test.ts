@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const server = fileURLToPath(new URL("../../../source-mcp/src/fixtures/scripted-server.mjs", import.meta.url));
 
@@ -14,7 +14,7 @@ function project(home: Readonly<Record<string, string>> = {}) {
     mkdirSync(dirname(join(made.root, name)), { recursive: true });
     writeFileSync(join(made.root, name), text);
   }
-  const callgate = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => spawnSync(process.execPath, [callgateBin, ...args], { cwd: made.folder, env: { ...made.env, ...env }, encoding: "utf8", timeout: 100_000 });
+  const callgate = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => runCommand(args, { cwd: made.folder, env: { ...made.env, ...env } });
   return { ...made, callgate };
 }
 

@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 // An MCP server whose tools are what tools.json says at the time; it notes each start.
 const server = `
@@ -25,10 +25,7 @@ const toolsOf = (description: string): string => JSON.stringify([{ name: "read_n
 test("mcp-001: tools are pinned at the first use, nothing is started before it is called, and what changed is held until it is approved", { timeout: 600_000 }, () => {
   const config = { mcpServers: { notes: { command: process.execPath, args: ["server.mjs"], effects: { read_note: "read" } } } };
   const { folder, env } = createCliProject({ "callgate.jsonc": JSON.stringify(config), "server.mjs": server, "tools.json": toolsOf("Reads a note") }, {});
-  const callgate = (...words: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...words], { cwd: folder, env, encoding: "utf8" });
-    return { status, stdout, stderr };
-  };
+  const callgate = (...words: readonly string[]) => runCommand(["--trust", ...words], { cwd: folder, env });
   const starts = (): number => readFileSync(join(folder, "starts"), "utf8").length;
   expect(callgate("sources").stdout).toMatch(/notes\s+mcp\s+ready\s+1\s+Notes of the team\./);
   expect([callgate("sources").stdout, starts()]).toEqual([expect.stringMatching(/notes\s+mcp\s+not started\s+1\s+Notes of the team\./), 1]);

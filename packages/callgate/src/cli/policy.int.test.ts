@@ -1,17 +1,17 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callgateBin, compiledCode } from "./fixtures/cli-project.ts";
+import { compiledCode } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "callgate-policy-"));
 const folder = join(root, "project");
 const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config"), COLUMNS: "80" };
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = runCommand(["--trust", ...args], { cwd: folder, env });
   return { status, stdout, stderr };
 }
 

@@ -3,12 +3,13 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writ
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 function project() {
   const { root, folder, state, env } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ allow: "*" }], suspendAfterMs: 0 }) }, {});
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8" });
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env });
   const ledger = (): string => (existsSync(join(folder, "ledger")) ? readFileSync(join(folder, "ledger"), "utf8") : "");
   return { root, folder, state, env, callgate, ledger };
 }

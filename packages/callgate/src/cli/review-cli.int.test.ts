@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tool = `import { appendFileSync } from "node:fs";
 import { defineTool } from "callgate";
@@ -14,10 +14,7 @@ test("a program that needs a review waits in the journal: other processes answer
   const { root, folder, env: own } = createCliProject({ "tools/book.ts": tool, "callgate.jsonc": JSON.stringify({ rules: [{ allow: "*" }], approvals: "keep", suspendAfterMs: 0 }) }, {});
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const ledger = join(folder, "ledger");
-  const callgate = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env: { ...own, LEDGER: ledger }, encoding: "utf8", timeout: 300_000 });
-    return { status, stdout, stderr };
-  };
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env: { ...own, LEDGER: ledger } });
   const begin = (line: string): { readonly runId: string; readonly approvalId: string } => {
     const started = callgate("--json", "exec", "-e", `await tools.book.note({ line: ${JSON.stringify(line)} });\nreturn eval("40 + 2");`);
     const result = JSON.parse(started.stdout) as { readonly runId: string; readonly status: string };

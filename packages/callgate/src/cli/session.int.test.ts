@@ -1,15 +1,14 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createBubblewrapLauncher } from "@callgate/sandbox-process";
 import { afterAll, describe, expect, test } from "vitest";
-import { compiledCode } from "./fixtures/cli-project.ts";
+import { callgateBin, compiledCode } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const probe = await createBubblewrapLauncher().probe();
 const why = probe.kind === "ready" ? "" : ` (skipped: ${probe.reason}; ${probe.fix})`;
-const bin = fileURLToPath(new URL("../../bin/callgate.mjs", import.meta.url));
 
 describe.skipIf(probe.kind !== "ready")(`callgate session${why}`, { timeout: 240_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "callgate-session-"));
@@ -24,7 +23,7 @@ export const add = defineTool({ description: "Keep a note", effect: "write", inp
 `,
   );
   const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...compiledCode, XDG_STATE_HOME: join(root, "state"), XDG_CONFIG_HOME: join(root, "config") };
-  const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } => spawnSync(process.execPath, [bin, "--trust", ...args], { cwd: folder, env, encoding: "utf8", timeout: 120_000 });
+  const callgate = (...args: string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } => runCommand(["--trust", ...args], { cwd: folder, env });
   const json = (...args: string[]): Record<string, unknown> => JSON.parse(callgate("--json", ...args).stdout) as Record<string, unknown>;
   const recordFile = (name: string): string => join(root, "state/callgate/sessions", `${name}.json`);
   const holderOf = (name: string): number => (JSON.parse(readFileSync(recordFile(name), "utf8")) as { pid: number }).pid;
@@ -65,7 +64,7 @@ export const add = defineTool({ description: "Keep a note", effect: "write", inp
   test("Ctrl-C at a block interrupts it and keeps the state", async () => {
     expect(callgate("session", "open", "long", "-l", "python").status).toBe(0);
     callgate("session", "run", "long", "-e", "x = 1");
-    const child = spawn(process.execPath, [bin, "session", "run", "long", "-e", "x = 2\nimport time\nfor _ in range(600): time.sleep(0.1)"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [callgateBin, "session", "run", "long", "-e", "x = 2\nimport time\nfor _ in range(600): time.sleep(0.1)"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
     const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
     // Of several sessions of this user, that one.
     while ((json("session", "ls") as unknown as { sessionId: string; state: string }[]).find(({ sessionId }) => sessionId === "long")?.state !== "busy");

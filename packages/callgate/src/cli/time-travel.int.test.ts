@@ -3,7 +3,8 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tools = `
 import { defineTool } from "callgate";
@@ -25,7 +26,7 @@ const isolated = spawnSync("unshare", ["--net", "--map-root-user", "true"]).stat
 test("a run is stepped through, edited, compared, and exported as a test that replays without tools or network", { timeout: 240_000 }, () => {
   const { root, folder, env } = createCliProject({ "tools/people.ts": tools, "callgate.jsonc": '{ "rules": [{ "allow": "people.*" }] }', "changed.ts": program.replace("Met ", "Called "), "again.ts": program.replace("kept.kept.length", "kept.kept.length * 2") }, {});
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (args: readonly string[], input = "") => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, input, encoding: "utf8" });
+  const callgate = (args: readonly string[], input = "") => runCommand(["--trust", ...args], { cwd: folder, env, input });
   const json = (...args: readonly string[]): unknown => JSON.parse(callgate(["--json", ...args]).stdout);
   const called = (): string => readFileSync(join(folder, "called"), "utf8");
   const { runId } = JSON.parse(callgate(["--json", "run", "-"], program).stdout) as { readonly runId: string };

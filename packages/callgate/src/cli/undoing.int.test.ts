@@ -1,14 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 function project() {
   const { root, folder, env } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify({ rules: [{ ask: "shop.order" }], approvals: "keep", suspendAfterMs: 0 }) }, { USER: "ann" });
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8" });
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env });
   const question = (): string => (JSON.parse(callgate("--json", "approvals", "ls").stdout) as readonly { readonly question: { readonly approvalId: string } }[])[0]?.question.approvalId ?? "";
   return { callgate, question, ledger: () => readFileSync(join(folder, "ledger"), "utf8").trim().split("\n") };
 }

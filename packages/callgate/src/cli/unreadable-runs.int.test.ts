@@ -1,15 +1,15 @@
-import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 import { shopTools } from "./fixtures/shop-tools.ts";
 
 function project() {
   const config = { rules: [{ ask: "shop.order" }], approvals: "keep", suspendAfterMs: 0 };
   const { root, folder, env } = createCliProject({ "tools/shop.ts": shopTools, "callgate.jsonc": JSON.stringify(config) }, { USER: "ann" });
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (...args: readonly string[]) => spawnSync(process.execPath, [callgateBin, "--trust", ...args], { cwd: folder, env, encoding: "utf8" });
+  const callgate = (...args: readonly string[]) => runCommand(["--trust", ...args], { cwd: folder, env });
   const useKey = (keyFile: string | undefined): void => writeFileSync(join(folder, "callgate.jsonc"), JSON.stringify({ ...config, ...(keyFile === undefined ? {} : { journal: { keyFile } }) }));
   return { callgate, useKey };
 }

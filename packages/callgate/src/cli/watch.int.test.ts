@@ -1,15 +1,15 @@
-import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const crm = 'import { defineTool } from "callgate";\nimport { z } from "zod";\nexport const find = defineTool({ name: "find", description: "Finds", effect: "read", input: z.object({ n: z.number() }), handler: ({ n }) => { if (n < 0) throw new Error("no"); return n; } });\n';
 const { root, folder, env } = createCliProject({ "tools/crm.ts": crm, "callgate.jsonc": '{ "alerts": { "failures": { "over": 0.4 } } }' }, { NO_COLOR: "1" });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function callgate(...args: readonly string[]): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [callgateBin, ...args], { cwd: folder, encoding: "utf8", env });
+  const { status, stdout, stderr } = runCommand(args, { cwd: folder, env });
   return { status, stdout, stderr };
 }
 

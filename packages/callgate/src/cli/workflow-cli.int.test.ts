@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { callgateBin, createCliProject } from "./fixtures/cli-project.ts";
+import { createCliProject } from "./fixtures/cli-project.ts";
+import { runCommand } from "./fixtures/run-command.ts";
 
 const tools = `
 import { defineTool } from "callgate";
@@ -14,7 +14,7 @@ export const add = defineTool({ description: "Keeps a note", effect: "write", in
 test("a run is saved as a workflow, which is listed, run, tested and checked; nothing of its folder is loaded untrusted", { timeout: 300_000 }, () => {
   const { root, folder, env } = createCliProject({ "tools/notes.ts": tools, "callgate.jsonc": '{ "rules": [{ "allow": "*" }] }' }, {});
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const callgate = (args: readonly string[], input = "") => spawnSync(process.execPath, [callgateBin, ...args], { cwd: folder, env, input, encoding: "utf8" });
+  const callgate = (args: readonly string[], input = "") => runCommand(args, { cwd: folder, env, input });
   const { runId } = JSON.parse(callgate(["--trust", "--json", "run", "-"], 'const { kept } = await tools.notes.add({ title: "first" }); return kept.length').stdout) as { readonly runId: string };
   const saved = callgate(["workflow", "save", runId, "--name", "keep"]);
   expect(saved).toMatchObject({ status: 0, stdout: "workflows/keep holds workflows.keep 1.0.0\n" });
