@@ -45,6 +45,10 @@ export interface PlanItem {
    * it answer. It is asked about when it comes.
    */
   readonly isConditional?: true;
+  /** Of one that came with other placeholders only: with which, in words. */
+  readonly onlyWith?: readonly string[];
+  /** It came with a longer list: as often as the real one has items, each asked about. */
+  readonly mayRepeat?: true;
   /**
    * Places of arguments that were not the same with other placeholders, as JSON Pointers, and the digest of the arguments
    * without them. It is asked about when it comes, with the arguments it then has.
@@ -72,8 +76,8 @@ export interface Plan {
   readonly form: "callgate-plan-1";
   readonly planId: string;
   readonly madeAtMs: number;
-  /** The rehearsal whose writes these are, and the one with other placeholders that it was held against. */
-  readonly rehearsal: { readonly runId: string; readonly against: string };
+  /** The rehearsal whose writes these are, the one with other values that it was held against, and those with other kinds of answers. */
+  readonly rehearsal: { readonly runId: string; readonly against: string; readonly others: readonly string[] };
   readonly program: { readonly text: string; readonly language: ProgramLanguage; readonly digest: Digest };
   readonly principal: Principal;
   readonly lane: Lane;

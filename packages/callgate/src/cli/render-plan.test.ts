@@ -12,7 +12,7 @@ const item: PlanItem = {
   derivedFrom: [],
 };
 const planOf = (...items: readonly PlanItem[]): Plan => ({
-  form: "callgate-plan-1", planId: "pln_1", madeAtMs: 0, rehearsal: { runId: "run_1", against: "run_0" }, program: { text: "return 1", language: "typescript", digest },
+  form: "callgate-plan-1", planId: "pln_1", madeAtMs: 0, rehearsal: { runId: "run_1", against: "run_0", others: [] }, program: { text: "return 1", language: "typescript", digest },
   principal: localPrincipal, lane: "execute", seed: "00", policyVersion: "1", tools: {}, items, notes: [], digest,
 });
 const shown = (...items: readonly PlanItem[]): string => planText(planOf(...items), [], picocolors.createColors(false));

@@ -32,12 +32,13 @@ function withInner(item: PlanItem): readonly PlanItem[] {
 }
 
 function itemLines(item: PlanItem, colors: Colors): readonly string[] {
-  const { id, tool, effect, decision, derivedFrom, varies, fails, cost, change, inner } = item;
+  const { id, tool, effect, decision, derivedFrom, varies, fails, cost, change, inner, onlyWith, mayRepeat } = item;
   return [
     `${colors.bold(id)} ${visible(tool)} ${effect === "destructive" ? colors.red("destroys data") : "changes data"} · ${wordOf(item)}`,
     ...argumentLines(shownArgs(item)),
     ...(change?.kind === "edited" ? editLines(item, change) : originLines(item)),
     ...(derivedFrom.length === 0 ? [] : [`  comes after ${derivedFrom.map((source) => `item ${source}`).join(", ")}: ${varies?.paths.map(visible).join(", ") ?? "its arguments"} will be what ${derivedFrom.length === 1 ? "it answers" : "they answer"}`]),
+    ...(onlyWith === undefined ? [] : [`  comes only with ${onlyWith.map(visible).join(", or with ")}${mayRepeat === true ? "; as often as the list has items" : ""}`]),
     ...(fails === undefined ? [] : [`  ! would fail: ${fails.code}: ${visible(fails.message)}`]),
     ...(cost === undefined ? [] : [`  costs at most ${cost.microUsd / 1_000_000} USD, ${counted(cost.tokens, "token")}`]),
     ...(change?.kind === "edited" ? [`  policy on the new arguments: ${decision.kind} (rule ${visible(decision.ruleId)})`] : []),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createSchemaValidator } from "../catalog/validation/schema-validator.ts";
 import { createPlaceholders } from "./placeholder.ts";
 import { variedValue } from "./varied-value.ts";
+import type { ValueVariant } from "./varied-value.ts";
 
 const made = (schema: object, isVaried = false) => createPlaceholders({ seq: 7, isVaried }).of(schema as never)?.value;
 const isValid = (schema: object, value: unknown) => createSchemaValidator(schema as never).validate(value).kind === "ok";
@@ -53,7 +54,7 @@ describe("values made of a schema", () => {
 
   test("the varied one has the same shape, and every part of it that may is another", async () => {
     const plain = made(order) as Readonly<Record<string, unknown>>;
-    const options = { schema: order as never, placeholders: createPlaceholders({ seq: 7, isVaried: true }), isValid: (value: unknown) => Promise.resolve(isValid(order, value)) };
+    const options = { how: "other" as const, schema: order as never, placeholders: createPlaceholders({ seq: 7, isVaried: true }), isValid: (value: unknown) => Promise.resolve(isValid(order, value)) };
     const varied = (await variedValue(plain, options)) as Readonly<Record<string, unknown>>;
     expect(isValid(order, varied)).toBe(true);
     expect(Object.keys(varied)).toEqual(Object.keys(plain));
@@ -62,6 +63,28 @@ describe("values made of a schema", () => {
 
   test("a part that may not be another stays, and the others change all the same", async () => {
     const isFirst = (value: unknown): Promise<boolean> => Promise.resolve((value as { id: string }).id === "c-1");
-    expect(await variedValue({ id: "c-1", open: true, n: 4 }, { schema: undefined, placeholders: createPlaceholders({ seq: 1, isVaried: true }), isValid: isFirst })).toEqual({ id: "c-1", open: false, n: 5 });
+    expect(await variedValue({ id: "c-1", open: true, n: 4 }, { how: "other", schema: undefined, placeholders: createPlaceholders({ seq: 1, isVaried: true }), isValid: isFirst })).toEqual({ id: "c-1", open: false, n: 5 });
+  });
+
+  const shipment = { type: "object", required: ["parcels", "left", "share"], properties: { parcels: { type: "array", items: { type: "object", required: ["code"], properties: { code: { type: "string" } } } }, left: { type: "number" }, share: { type: "number", minimum: 0, maximum: 1 }, note: { type: "string" }, hold: { anyOf: [{ type: "string" }, { type: "null" }] } } };
+
+  test.each<[ValueVariant, object]>([
+    ["absent", { parcels: [{ code: "a" }], left: 3, share: 1 }],
+    ["empty", { parcels: [], left: 3, share: 1, note: "n", hold: "h" }],
+    ["least", { parcels: [{ code: "a" }], left: -1_000_000_000_000, share: 0, note: "n", hold: "h" }],
+    ["most", { parcels: [{ code: "a" }, { code: expect.stringMatching(/^0007-.*other$/) as string }], left: 1_000_000_000_000, share: 1, note: "n", hold: "h" }],
+  ])("for branches on what is there: %s", async (how, expected) => {
+    const isFit = (value: unknown): Promise<boolean> => Promise.resolve(isValid(shipment, value));
+    const value = await variedValue({ parcels: [{ code: "a" }], left: 3, share: 1, note: "n", hold: "h" }, { how, schema: shipment as never, placeholders: createPlaceholders({ seq: 7, isVaried: true }), isValid: isFit });
+    expect(value).toEqual(expected);
+    expect(isValid(shipment, value)).toBe(true);
+  });
+
+  test("what is null or left out is there for once, a list that was empty has an item, and required fields that may be null are", async () => {
+    const schema = { type: "object", required: ["error", "items"], properties: { error: { type: ["string", "null"] }, items: { type: "array", items: { type: "string" } }, more: { type: "string" } } };
+    const vary = async (how: ValueVariant, value: unknown): Promise<unknown> => await variedValue(value, { how, schema: schema as never, placeholders: createPlaceholders({ seq: 7, isVaried: true }), isValid: (one) => Promise.resolve(isValid(schema, one)) });
+    const text = expect.stringMatching(/placeholder/) as string;
+    expect(await vary("most", { error: null, items: [] })).toEqual({ error: text, items: [text], more: text });
+    expect(await vary("absent", { error: "x", items: ["a"], more: "m" })).toEqual({ error: null, items: ["a"] });
   });
 });

@@ -1,11 +1,14 @@
 import type { CallOutcome, SimulatedBy } from "@callgate/contract";
 import { createOriginIndex } from "../provenance/origin-index.ts";
 import type { OriginIndex } from "../provenance/origin-index.ts";
+import type { ValueVariant } from "./varied-value.ts";
+
+/** A rehearsal as it is meant, or one that differs in its placeholders, so that what depends on them shows. `failing`: every write with one tool fails. */
+export type RehearsalVariant = { readonly kind: "plain" } | { readonly kind: ValueVariant } | { readonly kind: "failing"; readonly tool: string };
 
 /** What one rehearsal knows: which of the values in it stand for something that is not there. */
 export interface Rehearsal {
-  /** Placeholders are other ones than in a plain rehearsal, so that what depends on them shows. */
-  readonly isVaried: boolean;
+  readonly variant: RehearsalVariant;
   /** Hears how a call ended. */
   note(call: { readonly seq: number; readonly tool: string }, end: { readonly outcome: CallOutcome; readonly simulated?: SimulatedBy }): void;
   /** Whether something in the value is known from a placeholder only. */
@@ -18,16 +21,16 @@ export interface Rehearsal {
 export interface RehearsalOptions {
   /** Its text: what it says itself is no placeholder, even where one is equal to it. */
   readonly program: string;
-  readonly isVaried: boolean;
+  readonly variant: RehearsalVariant;
   /** The rehearsal that called it: what is a placeholder there is one in its inputs. */
   readonly within?: Rehearsal | undefined;
 }
 
-export function createRehearsal({ program, isVaried, within }: RehearsalOptions): Rehearsal {
+export function createRehearsal({ program, variant, within }: RehearsalOptions): Rehearsal {
   const index: OriginIndex = createOriginIndex(program);
   const nested = new Set<string>();
   return {
-    isVaried,
+    variant,
     note({ seq, tool }, { outcome, simulated }) {
       if (outcome.kind === "ok") index.add({ kind: simulated === undefined ? "result" : "placeholder", seq, tool }, outcome.value);
     },

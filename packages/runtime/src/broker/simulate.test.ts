@@ -10,7 +10,7 @@ const program = 'await t.pay({ amount: 1, to: "ann" })';
 function rehearsed(tool: TestTool, init: Partial<TestGateInit> = {}, isVaried = false) {
   let ran = 0;
   const gate = testGate({ tools: [testTool("t.pay", { ...tool, run: () => ((ran += 1), { id: "real" }) }), testTool("t.get", { effect: "read", run: () => ((ran += 1), { id: "live-one" }) })], ...init });
-  const rehearsal = createRehearsal({ program, isVaried });
+  const rehearsal = createRehearsal({ program, variant: { kind: isVaried ? "other" : "plain" } });
   const call = (name = "t.pay", args: unknown = { amount: 1, to: "ann" }) => gate.call(name, args, { rehearsal });
   return { gate, call, ran: () => ran };
 }
@@ -75,7 +75,7 @@ describe("a write in a rehearsal", () => {
 
   test("never reaches its tool, whatever is said of an earlier stretch of the call", async () => {
     const world = rehearsed({ idempotent: true });
-    const rehearsal = createRehearsal({ program, isVaried: false });
+    const rehearsal = createRehearsal({ program, variant: { kind: "plain" } });
     const performed = await world.gate.call("t.pay", {}, { rehearsal, past: { issued: true, begun: true, resolved: 0 } });
     expect(errorOf(performed).code).toBe("INTERNAL");
     expect(world.ran()).toBe(0);

@@ -11,6 +11,7 @@ import { createToolContext } from "./tool-context.ts";
 import { cancelledBefore } from "./validate-input.ts";
 import { validateOutput } from "./validate-output.ts";
 import { variedValue } from "./varied-value.ts";
+import type { ValueVariant } from "./varied-value.ts";
 
 /**
  * Answers a call that is not made (docs/decisions/0041-rehearsed-writes.md): with what the tool's own `simulate` says, else the
@@ -20,10 +21,13 @@ import { variedValue } from "./varied-value.ts";
  * @param isUnreal the call is about a placeholder: that `simulate` finds no such thing says nothing
  */
 export async function simulate(call: ReadyCall, { isUnreal }: { readonly isUnreal: boolean }): Promise<Ended> {
+  const { rehearsal, callId } = call.request;
+  const variant = rehearsal?.variant ?? { kind: "plain" };
+  if (variant.kind === "failing" && call.effect !== "read" && call.tool.name === variant.tool) return failing(call);
   const own = await bySimulate(call);
   const answer = own === undefined || (own.outcome.kind !== "ok" && isUnreal) ? await standIn(call) : own;
-  const { rehearsal, callId } = call.request;
-  return rehearsal?.isVaried === true && answer.outcome.kind === "ok" && !rehearsal.isNested(callId) ? await varied(call, answer) : answer;
+  const isAsMeant = variant.kind === "plain" || variant.kind === "failing" || answer.outcome.kind !== "ok" || rehearsal?.isNested(callId) === true;
+  return isAsMeant ? answer : await varied(call, answer, variant.kind);
 }
 
 /** Undefined: the tool has no such code. */
@@ -62,14 +66,20 @@ async function standIn(call: ReadyCall): Promise<Ended> {
   return await opaque(call, placeholders);
 }
 
-/** The same answer in other words: each part of it that can be another one is. */
-async function varied(call: ReadyCall, answer: Ended): Promise<Ended> {
+/** How a write ends where it is to fail: by the first error that its tool declares. */
+function failing({ tool: { tool, name } }: ReadyCall): Ended {
+  const [declared] = tool.errors;
+  return { ...ended({ outcome: "failed", code: declared?.code ?? "TOOL_FAILED", tool: name, message: `${declared?.description ?? `${name} failed`}. It fails in this rehearsal, to show what the program does then. Nothing was changed.`, retryable: false }), simulated: "schema" };
+}
+
+/** The same answer with other values in it. */
+async function varied(call: ReadyCall, answer: Ended, how: ValueVariant): Promise<Ended> {
   const { outcome, simulated = "opaque" } = answer;
   if (outcome.kind !== "ok") return answer;
   const placeholders = createPlaceholders({ seq: call.request.seq, isVaried: true });
-  if (simulated === "opaque") return await opaque(call, placeholders);
+  if (simulated === "opaque") return how === "other" ? await opaque(call, placeholders) : answer;
   const isValid = async (value: unknown): Promise<boolean> => (await answered(call, value, simulated)).outcome.kind === "ok";
-  const other = await variedValue(outcome.value, { schema: call.tool.tool.output, placeholders, isValid });
+  const other = await variedValue(outcome.value, { how, schema: call.tool.tool.output, placeholders, isValid });
   return await answered(call, other, simulated);
 }
 

@@ -40,7 +40,7 @@ export function createPinnedPlan({ plan, by, approvalId, edits, taken: before, d
     const known = taken.get(seq);
     if (known !== undefined) return items.get(known);
     const came = new Set(taken.values());
-    const open = plan.items.filter((item) => item.tool === tool && item.decision.kind !== "deny" && !came.has(item.id));
+    const open = plan.items.filter((item) => item.tool === tool && item.decision.kind !== "deny" && (item.mayRepeat === true || !came.has(item.id)));
     const equal = open.filter((item) => item.varies === undefined && item.argsDigest === argsDigest);
     const found = equal.find(({ isConditional }) => isConditional !== true) ?? equal[0] ?? open.find(({ varies, derivedFrom }) => varies !== undefined && derivedFrom.every((source) => came.has(source)) && restDigest(args, varies.paths) === varies.restDigest);
     if (found !== undefined) taken.set(seq, found.id);

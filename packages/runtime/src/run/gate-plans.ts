@@ -10,6 +10,7 @@ import { makePlan } from "./make-plan.ts";
 import { nestedRuns } from "./nested-runs.ts";
 import { approvalProblem, approvePlan } from "./plan-approval.ts";
 import type { ApprovedPlan } from "./recorded-plan.ts";
+import { othersOf } from "./rehearse-others.ts";
 import { createRunFinder, notFound } from "./run-finder.ts";
 import type { RecordedRehearsal } from "./rehearsed-writes.ts";
 import type { RunSeams } from "./run-scope.ts";
@@ -51,8 +52,10 @@ export function createGatePlans(options: GatePlansOptions): PlanBook {
     async of(runId, { principal = own } = {}) {
       await ready();
       const plain = await readRehearsal(options, principal, runId);
-      const varied = plain.run.replayOf === undefined ? plain : await readRehearsal(options, principal, plain.run.replayOf);
-      return makePlan({ redactor: seams.redactor, view: viewFor(plain.run.principal), planId: newId("pln", seams.random), nowMs: clock.now() }, plain, varied);
+      const { replayOf } = plain.run;
+      const first = replayOf === undefined ? [] : [{ variant: { kind: "other" as const }, ...(await readRehearsal(options, principal, replayOf)) }];
+      const others = await Promise.all((await othersOf(journal, plain.run)).map(async ({ runId: other, variant }) => ({ variant, ...(await readRehearsal(options, principal, other)) })));
+      return makePlan({ redactor: seams.redactor, view: viewFor(plain.run.principal), planId: newId("pln", seams.random), nowMs: clock.now() }, plain, [...first, ...others]);
     },
     async edit(given, { itemId, args, principal = own, by = principal.user }) {
       const plan = parsePlan(given);

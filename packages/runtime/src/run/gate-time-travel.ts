@@ -61,7 +61,7 @@ export function createGateTimeTravel({ seams, runner, drivers, principal, viewFo
     // Where new calls are to change nothing, the sandbox itself must not either.
     if (newCalls === "stop" || newCalls === "simulate") refuseWaysAround(seams, { driver, language: request.language });
     const rerun = createRerun({ runId: edited.runId, newCalls, answers: edited.answers, startMs: edited.startMs, isEager: !driver.replayable }, seams.clock);
-    const result = await runner.run({ ...request, rerun, ...(newCalls === "simulate" ? { rehearsal: { isVaried: false } } : {}), notices: [...request.notices, noticeOf(edited.runId, newCalls)] });
+    const result = await runner.run({ ...request, rerun, ...(newCalls === "simulate" ? { rehearsal: { variant: { kind: "plain" } } } : {}), notices: [...request.notices, noticeOf(edited.runId, newCalls)] });
     const newCall = newCallOf(rerun, request.view, result);
     return { result, ...(newCall === undefined ? {} : { newCall }), unused: unusedOf(rerun) };
   }

@@ -24,7 +24,7 @@ export async function nestedRequest(seams: RunSeams, request: RunRequest, { pare
   if (isRehearsal && outer?.rehearsal !== undefined) {
     refuseWaysAround(seams, { driver: driverFor(drivers, request.language), language: request.language });
     outer.rehearsal.nest(parent.callId);
-    return { ...nested, rehearsal: { isVaried: outer.rehearsal.isVaried, within: outer.rehearsal } };
+    return { ...nested, rehearsal: { variant: outer.rehearsal.variant, within: outer.rehearsal } };
   }
   const plan = outer?.plan === undefined ? undefined : planWithin(outer.plan, seqOf(parent.callId));
   if (outer?.plan === undefined || plan === undefined) return nested;

@@ -78,7 +78,7 @@ describe("a rehearsal", () => {
   test("says of which answers nothing is known, and what was read of something that is not there", async () => {
     const shop = await world({ tools: [{ name: "odd", effect: "write", handler: () => ({ id: 1 }) }] });
     const plan = await rehearsed(shop, "const { ticket } = await tools.t.ticket({ title: 'x' }); await tools.t.get({ id: ticket }); return await tools.t.odd({});");
-    expect(plan.notes).toEqual([expect.stringContaining("t.get"), expect.stringMatching(/Nothing is known of what these answer.*: t\.odd\./)]);
+    expect(plan.notes).toEqual([expect.stringContaining("t.get"), expect.stringMatching(/Nothing is known of what these answer.*: t\.odd\./), expect.stringContaining("ends where one of these fails: t.ticket, t.odd")]);
   });
 
   test("one that fails has no plan", async () => {

@@ -1,12 +1,13 @@
 import { CallgateError } from "@callgate/contract";
 import type { Plan, ProgramLanguage, RunResult, SandboxDriver } from "@callgate/contract";
+import { rehearseOthers } from "./rehearse-others.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunSeams } from "./run-scope.ts";
 import { driverFor } from "./runner.ts";
 import type { Runner } from "./runner.ts";
 
 export interface RehearserOptions {
-  readonly seams: Pick<RunSeams, "surroundingsOf">;
+  readonly seams: RunSeams;
   readonly runner: Pick<Runner, "run">;
   readonly drivers: readonly SandboxDriver[];
   /** The plan of a rehearsal that is on record. */
@@ -15,18 +16,21 @@ export interface RehearserOptions {
 
 /**
  * Runs a program with live reads and writes that are only recorded: first with other placeholders, so that what depends on
- * them shows (docs/decisions/0042-what-depends-on-a-placeholder.md), then as it is meant. One that comes to its end has a plan.
+ * them shows, then as it is meant, then with its own reads and what else its writes could answer
+ * (docs/decisions/0066-kinds-of-placeholders.md). One that comes to its end has a plan.
  *
  * What the program could change without a tool would be changed for good, so a sandbox that lets it do that is none for a
  * rehearsal. Errors: USAGE, REHEARSAL_REFUSED; nothing ran by then.
  */
 export async function rehearse({ seams, runner, drivers, planOf }: RehearserOptions, request: RunRequest): Promise<RunResult> {
-  refuseWaysAround(seams, { driver: driverFor(drivers, request.language), language: request.language });
+  const driver = driverFor(drivers, request.language);
+  refuseWaysAround(seams, { driver, language: request.language });
   const { onOutput: _onOutput, ...quiet } = request;
-  const varied = await runner.run({ ...quiet, rehearsal: { isVaried: true } });
+  const varied = await runner.run({ ...quiet, rehearsal: { variant: { kind: "other" } } });
   if (varied.status === "rejected" || varied.status === "cancelled") return without(varied);
-  const result = await runner.run({ ...request, rehearsal: { isVaried: false, heldAgainst: varied.runId } });
+  const result = await runner.run({ ...request, rehearsal: { variant: { kind: "plain" }, heldAgainst: varied.runId } });
   if (result.status !== "completed") return without(result);
+  await rehearseOthers({ seams, runner, driver }, quiet, result);
   const plan = await planOf(result);
   return { ...result, plan, notices: [...result.notices, rehearsedText(plan)] };
 }

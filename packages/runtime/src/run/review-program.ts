@@ -74,7 +74,7 @@ interface ReviewCause {
 export async function reviewProgram(scope: RunScope, request: RunRequest, { report, decision, before }: { readonly report: CheckReport; readonly decision: PolicyDecision; readonly before?: EarlierReview | undefined }): Promise<ReviewEnd> {
   const findings = report.diagnostics.filter(({ review }) => review === true);
   if (report.kind === "ok" && decision.kind === "deny") return deniedRun(scope, decision);
-  if (!asksForReview(report, decision)) return { kind: "none" };
+  if (!asksForReview(report, decision) || request.rehearsal?.isReviewed === true) return { kind: "none" };
   const { seams, runId, principal } = scope;
   // The question of an earlier stretch names its own.
   const previous = before === undefined ? await lastApproved({ journal: seams.journal, principal, runId, language: request.language, program: request.program }) : undefined;

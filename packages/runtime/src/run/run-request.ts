@@ -1,5 +1,5 @@
 import type { Capabilities, Digest, GuestConsoleEntry, JournalEntry, Lane, OnFailure, Principal, ProgramLanguage, RunLimits, RunParent, SandboxDriver, SessionBlock, TaintScope } from "@callgate/contract";
-import type { Rehearsal } from "../broker/rehearsal.ts";
+import type { Rehearsal, RehearsalVariant } from "../broker/rehearsal.ts";
 import type { RunPlan } from "../plan/pinned-plan.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import type { Rerun } from "./rerun.ts";
@@ -51,8 +51,9 @@ export interface RunRequest {
 
 /** How a program is rehearsed. */
 export interface RehearsalRequest {
-  /** With other placeholders than a plain one. */
-  readonly isVaried: boolean;
+  readonly variant: RehearsalVariant;
+  /** The same text was let run in this rehearsal before: nobody is asked about it again. */
+  readonly isReviewed?: true;
   /** The varied one that this one is held against. */
   readonly heldAgainst?: string;
   /** The rehearsal of the program that calls it as a workflow. */

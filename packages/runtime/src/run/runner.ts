@@ -225,7 +225,7 @@ function openRun(seams: RunSeams, request: RunRequest, driver: string): RunScope
     scope.log.add(request.plan.entry);
     scope.log.flush();
   }
-  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: kind, ...(request.rehearsal?.isVaried === true ? { isVaried: true } : {}), ...(trace === undefined ? {} : { trace }) });
+  seams.emit({ kind: "run-started", atMs: startedAtMs, runId: scope.runId, principal: request.principal, runKind: kind, ...((request.rehearsal?.variant.kind ?? "plain") === "plain" ? {} : { isVaried: true as const }), ...(trace === undefined ? {} : { trace }) });
   return scope;
 }
 
@@ -277,7 +277,7 @@ export function requestFor(run: RunRecord, { view, budgetTokens, signal, clock }
   const { programText, principal, language, lane, limits, taskId, conversation, seed, startedAtMs, onFailure, questions } = run;
   return {
     // It is never gone on with; what is made of its record all the same must not write.
-    ...(run.kind === "rehearsal" ? { rehearsal: { isVaried: false } } : {}),
+    ...(run.kind === "rehearsal" ? { rehearsal: { variant: { kind: "plain" } as const } } : {}),
     program: programText ?? "",
     view,
     principal,
