@@ -5,25 +5,22 @@
 import { createAgent, scriptedModel } from "../../packages/callgate/src/index.ts";
 import { runSuite } from "../../packages/callgate/src/eval.ts";
 import { loadSuite } from "../../packages/callgate/src/eval/load-suite.ts";
-import { createLazyTokenCounter } from "../../packages/runtime/src/index.ts";
 import { agentTasks, hasAgentData } from "../suites/agent-data.ts";
 import { callsOf } from "../suites/bfcl-base.ts";
 import { markdownTable, measured, writeSection } from "./result-page.ts";
+import { tokensOf, tokensOfTasks, ways } from "./ways-of-working.ts";
 
 if (!hasAgentData) {
   console.log("skipped: the published sets are not beside this repository (../shared/data/agent)");
   process.exit(0);
 }
 const every = process.argv.includes("--every") ? Number(process.argv[process.argv.indexOf("--every") + 1]) : 1;
-const counter = await createLazyTokenCounter().load();
-const tokensOf = ({ prompt, tools = [] }) => counter.count(JSON.stringify(prompt)) + counter.count(JSON.stringify(tools));
 
 const sets = {
   "tau-retail": new Map(agentTasks("tau-retail").map((task) => [task.id, task.actions.map(({ name, arguments: args }) => ({ tool: `retail.${name}`, input: args }))])),
   "bfcl-base": new Map(agentTasks("bfcl-base").map((task) => [task.id, callsOf(task).map((call) => ({ tool: `${call.class}.${call.name}`, input: call.arguments }))])),
 };
 
-const has = (sent, name) => (sent.tools ?? []).some((tool) => tool.name === name);
 const program = (calls, returned) => `import * as tools from "tools";
 const results: unknown[] = [];
 async function attempt(call: () => Promise<unknown>): Promise<void> {
@@ -31,31 +28,12 @@ async function attempt(call: () => Promise<unknown>): Promise<void> {
 }
 ${calls.map(({ tool, input }) => `await attempt(() => tools.${tool}(${JSON.stringify(input)}));`).join("\n")}
 return ${returned};`;
-const run = (code) => ({ calls: [{ tool: "execute_code", input: { code } }] });
 const misspelt = ([first, ...rest]) => [{ ...first, tool: `${first.tool}s` }, ...rest];
-
-/** Turns that depend on whether the model is shown its tools, or has to look for them. */
-function planned(plan) {
-  let left;
-  return Array.from({ length: 20 }, () => (sent) => {
-    left ??= plan(has(sent, "search_tools"));
-    return left.shift() ?? "Done.";
-  });
-}
-const search = (call) => ({ calls: [{ tool: "search_tools", input: { query: call.tool.split(".")[1].replaceAll("_", " ") } }] });
-const details = (calls) => ({ calls: [{ tool: "get_tool_details", input: { names: [...new Set(calls.map(({ tool }) => tool))].slice(0, 10) } }] });
-
-/** What the model says, by the way it works. */
-const ways = {
-  "one by one": { mode: "tools", turns: (calls) => [...calls.map((call) => ({ calls: [call] })), "Done."] },
-  "one by one, each third call wrong at first": { mode: "tools", turns: (calls) => [...calls.flatMap((call, index) => [...(index % 3 === 0 ? [{ calls: [{ tool: call.tool, input: "{" }] }] : []), { calls: [call] }]), "Done."] },
-  "all at once": { mode: "tools", limits: { concurrentCalls: 1 }, turns: (calls) => [{ calls }, "Done."] },
-  program: { mode: "code", turns: (calls) => planned((looks) => [...(looks ? [search(calls[0]), details(calls)] : []), run(program(calls, "results.at(-1)"))]) },
-  "program, two searches more, two that were wrong, and with all results": {
-    mode: "code",
-    turns: (calls) => planned((looks) => [...(looks ? [search(calls[0]), search(calls.at(-1)), search(calls[Math.floor(calls.length / 2)]), details(calls)] : []), run(program(misspelt(calls), "results")), run(program(misspelt(calls), "results.length")), run(program(calls, "results"))]),
-  },
-};
+const workOf = (calls) => ({
+  calls,
+  program: (returned) => program(calls, returned === "all" ? "results" : "results.at(-1)"),
+  wrongProgram: (attempt) => program(misspelt(calls), attempt === 1 ? "results" : "results.length"),
+});
 
 /** A subject that makes the recorded calls of its case in one way, and tells what it was sent. */
 function subjectOf(way, calls, told) {
@@ -63,7 +41,7 @@ function subjectOf(way, calls, told) {
     name: way,
     async perform({ suite, case: one, gate, principal, taskId, signal }) {
       const { mode, turns, limits } = ways[way];
-      const model = scriptedModel(turns(calls.get(one.id)));
+      const model = scriptedModel(turns(workOf(calls.get(one.id))));
       const agent = createAgent({ name: "subject", model, gate, principal, taskId, mode, limits: { turns: 200, repairs: 100, errors: 100, ...limits }, ...(suite.instructions === undefined ? {} : { instructions: suite.instructions }) });
       const { answer, usage } = await agent.run(one.task, { signal });
       const sent = model.asked.map(tokensOf);
@@ -113,7 +91,7 @@ for (const [name, calls] of wanted) {
   console.log(text);
   writeSection({
     page: "tokens-of-tasks.md",
-    intro: "# Tokens of published tasks\n\nWhat a model reads for the same work: tools called one by one, all calls in one turn (which a model can do only where no call needs\nthe answer of another), and one program; and each where it goes badly. A model that writes programs\nlooks for its tools first where they are not shown to it. The loop runs for real behind a gate; a script stands in for\nthe model and makes the recorded calls, so that nothing is said about what a model would do. Only what it is sent is counted, without\nits provider's cache. tau-retail records little beside the calls that change something: the looking up that a model needs first, in\nwhich programs save most, is not in it. Single catalogs: [tokens](tokens.md).",
+    intro: tokensOfTasks,
     section: name,
     text,
   });

@@ -1,22 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { defineTool, httpTool, ToolError } from "callgate";
 import type { Tool } from "callgate";
 import { z } from "zod";
 import { startJsonService } from "../shared/json-service.ts";
+import type { ServiceFault } from "../shared/trouble.ts";
 import { countries } from "./records.ts";
 import type { Truth } from "./records.ts";
-
-/** The customer database: a file that the configuration names as a source. */
-export function createCrm(file: string, records: readonly Truth[]): DatabaseSync {
-  const database = new DatabaseSync(file);
-  database.exec("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL, email TEXT, vat_id TEXT); BEGIN");
-  const insert = database.prepare("INSERT INTO customers VALUES (?, ?, ?, ?, ?)");
-  for (const { id, name, country, crmEmail, crmVatId } of records) insert.run(id, name, country, crmEmail, crmVatId);
-  database.exec("COMMIT");
-  return database;
-}
 
 const account = z.object({ customer_id: z.number(), email: z.string().nullable() });
 
@@ -28,8 +18,12 @@ export interface BillingService {
   close(): Promise<void>;
 }
 
-/** The billing system: a service that gives a hundred accounts a page. */
-export async function startBilling(records: readonly Truth[]): Promise<BillingService> {
+/**
+ * The billing system: a service that gives a hundred accounts a page.
+ *
+ * @param faults how its requests go wrong
+ */
+export async function startBilling(records: readonly Truth[], faults: Readonly<Record<string, ServiceFault>> = {}): Promise<BillingService> {
   const accounts = new Map(records.map(({ id, billingEmail }) => [id, billingEmail]));
   let writes = 0;
   const service = await startJsonService(({ method, path, query, body }) => {
@@ -43,7 +37,7 @@ export async function startBilling(records: readonly Truth[]): Promise<BillingSe
     if (method !== "GET" || path !== "/accounts") return { status: 404, body: { message: "not here" } };
     const offset = Number(query.get("offset") ?? 0);
     return { status: 200, body: { total: accounts.size, items: [...accounts].slice(offset, offset + 100).map(([customer_id, email]) => ({ customer_id, email })) } };
-  });
+  }, faults);
   return {
     tools: [
       httpTool({ name: "list_accounts", description: "Accounts with the address that invoices go to, a hundred a page.", method: "GET", url: `${service.url}/accounts`, input: z.object({ offset: z.int().optional() }), output: z.object({ total: z.number(), items: z.array(account) }), pages: { kind: "offset", argument: "offset", items: "/items" } }),

@@ -34,6 +34,26 @@ export function marketTools(market: ReadonlyMap<string, readonly Closing[]>): re
   ];
 }
 
+export interface Order {
+  readonly symbol: string;
+  readonly shares: number;
+}
+
+/** Where shares would be bought. Nobody who analyses them may. */
+export function orderTool(orders: Order[]): Tool {
+  return defineTool({
+    name: "order",
+    description: "Buys shares",
+    effect: "write",
+    input: z.strictObject({ symbol: z.string(), shares: z.int().positive() }),
+    output: z.object({ ordered: z.boolean() }),
+    handler(order) {
+      orders.push(order);
+      return { ordered: true };
+    },
+  });
+}
+
 /** Worked out here a second time, without pandas: the last close, the mean of 50 days, and how often the mean of 10 days rose above it. */
 export function expectedRow(prices: readonly Closing[]): { readonly last: number; readonly mean50: number; readonly crossings: number } {
   const mean = (end: number, days: number): number => (end + 1 < days ? Number.NaN : prices.slice(end + 1 - days, end + 1).reduce((sum, { close }) => sum + close, 0) / days);

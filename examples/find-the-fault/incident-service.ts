@@ -2,6 +2,7 @@ import { httpTool } from "callgate";
 import type { Tool } from "callgate";
 import { z } from "zod";
 import { startJsonService } from "../shared/json-service.ts";
+import type { ServiceFault } from "../shared/trouble.ts";
 
 const incident = z.object({
   title: z.string().min(1),
@@ -15,13 +16,13 @@ const incident = z.object({
 export type Incident = z.infer<typeof incident>;
 
 /** The system that incidents are reported to. It takes any number of them, so that a second one is seen. */
-export async function startIncidentService(): Promise<{ readonly tools: readonly Tool[]; readonly incidents: readonly Incident[]; close(): Promise<void> }> {
+export async function startIncidentService(faults: Readonly<Record<string, ServiceFault>> = {}): Promise<{ readonly tools: readonly Tool[]; readonly incidents: readonly Incident[]; close(): Promise<void> }> {
   const incidents: Incident[] = [];
   const service = await startJsonService(({ method, path, body }) => {
     if (method !== "POST" || path !== "/incidents") return { status: 404, body: { message: "not here" } };
     incidents.push(incident.parse(body));
     return { status: 201, body: { id: `INC-${incidents.length}` } };
-  });
+  }, faults);
   return {
     tools: [httpTool({ name: "report", description: "Reports an incident to the people on duty. They read each one: report once, when the cause is known.", method: "POST", url: `${service.url}/incidents`, input: incident, output: z.object({ id: z.string() }) })],
     incidents,

@@ -1,28 +1,28 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCallgate } from "callgate";
 import { checkEqual, programScript } from "../shared/job.ts";
 import type { Job, OpenJob } from "../shared/job.ts";
+import { noTrouble, plantFiles } from "../shared/trouble.ts";
 import { startIncidentService } from "./incident-service.ts";
 import { configTools, logTools } from "./log-tools.ts";
 import { plantFault } from "./plant.ts";
 
 const program = readFileSync(join(import.meta.dirname, "programs", "find.ts"), "utf8");
-const megabytes = { small: 2, full: 200 } as const;
+const megabytes = { tiny: 0, small: 2, full: 200 } as const;
 
 /** A day of logs, metrics and changes; somewhere in it is why orders failed. It ends in one ticket. */
 export const job: Job = {
   name: "find-the-fault",
   task: "Orders failed on 2026-11-24. Find out which service failed first, since which minute and until when, and which change of the configuration it comes from, from logs, metrics and the changes. Count the orders that failed. Then report exactly one incident with your evidence. Change nothing else.",
-  async open({ folder, scale }): Promise<OpenJob> {
-    const { failedOrders } = await plantFault(folder, megabytes[scale]);
-    const service = await startIncidentService();
-    const gate = await createCallgate({
-      folder,
-      stateFolder: join(folder, "state"),
+  async open({ folder, scale, openGate, trouble = noTrouble }): Promise<OpenJob> {
+    const { failedOrders } = plantFault(folder, megabytes[scale] * trouble.times);
+    plantFiles(folder, trouble);
+    const service = await startIncidentService(trouble.services);
+    const gate = await openGate({
       sql: { metrics: { file: "metrics.db", readOnly: true } },
       tools: { logs: logTools(join(folder, "logs")), config: configTools(join(folder, "config")), incidents: service.tools },
-      rules: [{ allow: ["metrics.*", "logs.*", "config.*", "incidents.report"] }],
+      // What is found is reported; what is to be changed is a person's.
+      rules: [{ allow: ["metrics.*", "logs.*", "config.changes", "incidents.report"] }],
     });
     return {
       gate,
@@ -34,10 +34,8 @@ export const job: Job = {
         checkEqual("it names the change that it comes from", service.incidents.map(({ cause: { key, from, to } }) => [key, from, to]), [["pool_size", 50, 5]]),
         checkEqual("it counts every order that failed", service.incidents.map(({ failed_orders }) => failed_orders), [failedOrders]),
       ],
-      async close() {
-        await gate.close();
-        await service.close();
-      },
+      state: () => ({ incidents: service.incidents.map((one) => ({ ...one })), changes: readFileSync(join(folder, "config", "changes.jsonl"), "utf8").trim().split("\n").length }),
+      close: () => service.close(),
     };
   },
 };

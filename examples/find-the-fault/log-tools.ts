@@ -1,4 +1,4 @@
-import { createReadStream, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, createReadStream, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { defineTool } from "callgate";
@@ -75,6 +75,16 @@ export function configTools(folder: string): readonly Tool[] {
       output: z.array(change),
       handler: () => readFileSync(join(folder, "changes.jsonl"), "utf8").trim().split("\n").map((line) => change.parse(JSON.parse(line))),
     }),
+    defineTool({
+      name: "set",
+      description: "Changes the configuration of a service, which takes effect at once.",
+      effect: "write",
+      input: change,
+      output: z.object({ set: z.boolean() }),
+      handler(one) {
+        appendFileSync(join(folder, "changes.jsonl"), `${JSON.stringify(one)}\n`);
+        return { set: true };
+      },
+    }),
   ];
 }
-

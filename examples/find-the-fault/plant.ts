@@ -1,5 +1,4 @@
-import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -29,27 +28,27 @@ function generator(): () => number {
 }
 
 /** Writes a day of a shop: logs by service and hour of about `megabytes` together, metrics by minute, the configuration and its changes. */
-export async function plantFault(folder: string, megabytes: number): Promise<Fault> {
+export function plantFault(folder: string, megabytes: number): Fault {
   const random = generator();
-  const perMinute = Math.max(2, Math.round((megabytes * 1_048_576) / (services.length * 1_440 * 118)));
+  const perMinute = Math.max(1, Math.round((megabytes * 1_048_576) / (services.length * 1_440 * 118)));
   let failedOrders = 0;
   let bytes = 0;
   for (const service of services) {
     mkdirSync(join(folder, "logs", service), { recursive: true });
     for (let hour = 0; hour < 24; hour++) {
-      const out = createWriteStream(join(folder, "logs", service, `${day}T${twoDigits(hour)}.log`));
+      const file = join(folder, "logs", service, `${day}T${twoDigits(hour)}.log`);
+      const minutes: string[] = [];
       for (let minute = hour * 60; minute < hour * 60 + 60; minute++) {
         const lines = minuteOf(service, { minute, perMinute, random });
         failedOrders += service === "checkout" ? lines.filter((line) => line.includes("order failed")).length : 0;
         const text = `${lines.join("\n")}\n`;
         bytes += text.length;
-        if (!out.write(text)) await once(out, "drain");
+        minutes.push(text);
       }
-      out.end();
-      await once(out, "finish");
+      appendFileSync(file, minutes.join(""));
     }
   }
-  plantMetrics(join(folder, "metrics.db"), random);
+  plantMetrics(join(folder, "metrics.db"), random, perMinute === 1 ? 10 : 1);
   plantConfiguration(folder);
   return { failedOrders, bytes };
 }
@@ -58,7 +57,9 @@ function minuteOf(service: Service, { minute, perMinute, random }: { readonly mi
   return Array.from({ length: perMinute }, (_unused, index) => {
     const at = `${clockOf(minute)}:${twoDigits(Math.floor((index * 60) / perMinute))}.${String(Math.floor(random() * 1_000)).padStart(3, "0")}Z`;
     const trace = Math.floor(random() * 2 ** 32).toString(16).padStart(8, "0");
-    const text = lineOf(service, minute, random());
+    // In the first and the last minute of the fault at least one line says so, however few there are.
+    const chance = random();
+    const text = lineOf(service, minute, index === 0 && (minute === first || minute === last) ? 0 : chance);
     return `${day}T${at} ${text} trace=${trace} route=/v2/orders client=198.51.100.${index % 250}`;
   });
 }
@@ -73,11 +74,12 @@ function lineOf(service: Service, minute: number, chance: number): string {
   return chance < 0.002 ? "WARN client closed the connection" : "INFO 200 in 391 ms";
 }
 
-function plantMetrics(file: string, random: () => number): void {
+/** @param everyMinutes how far samples are apart */
+function plantMetrics(file: string, random: () => number, everyMinutes: number): void {
   const database = new DatabaseSync(file);
   database.exec("CREATE TABLE samples (minute TEXT NOT NULL, service TEXT NOT NULL, name TEXT NOT NULL, value REAL NOT NULL); BEGIN");
   const insert = database.prepare("INSERT INTO samples VALUES (?, ?, ?, ?)");
-  for (let minute = 0; minute < 1_440; minute++) {
+  for (let minute = 0; minute < 1_440; minute += everyMinutes) {
     const isShort = minute >= changed && minute <= last;
     for (const service of services) {
       insert.run(`${day}T${clockOf(minute)}`, service, "cpu_percent", Math.round(20 + random() * 25));

@@ -2,6 +2,7 @@ import { httpTool } from "callgate";
 import type { Tool } from "callgate";
 import { z } from "zod";
 import { startJsonService } from "../shared/json-service.ts";
+import type { ServiceFault } from "../shared/trouble.ts";
 import type { Ticket } from "./ticket-tools.ts";
 
 const request = z.object({ title: z.string(), assignee: z.string(), priority: z.enum(["low", "normal", "high"]), customer_id: z.string() });
@@ -15,7 +16,7 @@ export interface TicketService {
 }
 
 /** Starts it on this machine. The same request under the same key is one ticket. */
-export async function startTicketService(): Promise<TicketService> {
+export async function startTicketService(faults: Readonly<Record<string, ServiceFault>> = {}): Promise<TicketService> {
   const byKey = new Map<string, Ticket>();
   const service = await startJsonService(({ method, path, headers, body }) => {
     if (path !== "/tickets") return { status: 404, body: { message: `nothing is at ${path}` } };
@@ -26,7 +27,7 @@ export async function startTicketService(): Promise<TicketService> {
     const opened: Ticket = { id: `T-${1001 + byKey.size}`, ...request.parse(body) };
     byKey.set(key, opened);
     return { status: 201, body: opened };
-  });
+  }, faults);
   return {
     tools: [
       httpTool({ name: "open_ticket", description: "Open a ticket for a person.", method: "POST", url: `${service.url}/tickets`, input: request, output: ticket, idempotencyHeader: "Idempotency-Key", businessKey: ({ customer_id, title }) => `${customer_id}: ${title}` }),

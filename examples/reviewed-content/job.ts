@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCallgate, scriptedModel } from "callgate";
+import { scriptedModel } from "callgate";
 import type { Gate, ScriptedModel } from "callgate";
 import { checkEqual } from "../shared/job.ts";
 import type { Job, OpenJob } from "../shared/job.ts";
@@ -25,14 +25,12 @@ function scriptedReviewer(): ScriptedModel {
 export const job: Job = {
   name: "reviewed-content",
   task: "Write a text for each product: its name, its price as `NN EUR`, and every fact in its own words as listed, at most 60 words. Hold each against the rules and write it anew until nothing is found. Then have each reviewed. Publish those that the reviewer approves; hold back the others and say why.",
-  async open({ folder, model }): Promise<OpenJob> {
+  async open({ folder, model, openGate }): Promise<OpenJob> {
     const published: Published[] = [];
     const verdicts: Verdict[] = [];
     const out = join(folder, "site");
     // The reviewer needs the gate that its tool is part of.
-    const gate: Gate = await createCallgate({
-      folder,
-      stateFolder: join(folder, "state"),
+    const gate: Gate = await openGate({
       tools: {
         catalog: catalogTools,
         rules: reviewTools(model ?? scriptedReviewer(), () => gate, verdicts),
@@ -54,7 +52,8 @@ export const job: Job = {
         checkEqual("at least one text went out", published.length > 0, true),
         checkEqual("what is published breaks no rule", products.filter(({ sku }) => existsSync(join(out, `${sku}.md`))).flatMap(({ sku }) => ruleFindings(sku, readFileSync(join(out, `${sku}.md`), "utf8"))), []),
       ],
-      close: () => gate.close(),
+      state: () => ({ published: Object.fromEntries(readdirSync(out).sort().map((file) => [file, readFileSync(join(out, file), "utf8")])), verdicts: verdicts.map((one) => ({ ...one })) }),
+      close: () => Promise.resolve(),
     };
   },
 };

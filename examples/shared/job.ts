@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentMode, AgentModel, Gate, ProgramLanguage, ScriptedTurn } from "callgate";
+import type { AgentMode, AgentModel, CallgateOptions, Gate, JsonValue, ProgramLanguage, ScriptedTurn } from "callgate";
+import type { Trouble } from "./trouble.ts";
 
 /** A piece of work that an agent is given, in a world of its own that can be looked at afterwards. */
 export interface Job {
@@ -11,15 +12,21 @@ export interface Job {
   readonly mode?: AgentMode;
   /** Of mode `blocks`. Default: TypeScript. */
   readonly languages?: readonly ProgramLanguage[];
-  /** Sets up files, databases and services, and opens the gate in front of them. */
+  /** Sets up files, databases and services, and has the gate opened in front of them. */
   open(place: JobPlace): Promise<OpenJob | CannotRun>;
 }
+
+export type JobScale = "tiny" | "small" | "full";
 
 export interface JobPlace {
   /** Empty, the job's own, removed after it. */
   readonly folder: string;
-  /** `small`: what a test waits for. `full`: the size that the README names. */
-  readonly scale: "small" | "full";
+  /** `tiny`: one of many cases of a suite. `small`: what a person waits for. `full`: the size that the README names. */
+  readonly scale: JobScale;
+  /** Opens the gate of the job, its own folder before all relative paths. */
+  readonly openGate: (options: CallgateOptions) => Promise<Gate>;
+  /** What goes wrong in this world. Default: nothing. */
+  readonly trouble?: Trouble;
   /** For agents that are part of the job's world. Default: a script of the job's. */
   readonly model?: AgentModel;
 }
@@ -37,7 +44,9 @@ export interface OpenJob {
   readonly program: string;
   /** Looks at the world, never at what the model says of it. */
   check(): Promise<readonly Check[]> | readonly Check[];
-  /** Ends what was started; the gate first. */
+  /** All that counts of the world, for suites of cases: read from where it is, in the same words each time. */
+  state(): Promise<JsonValue> | JsonValue;
+  /** Ends what was started beside the gate, once that is closed. */
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { CannotRun, Check, Job } from "./job.ts";
 import { inWorld } from "./run-job.ts";
+import type { OpenGate } from "./run-job.ts";
 
 export interface McpReport {
   /** Tools as the client sees them, whatever stands behind the gate. */
@@ -16,8 +17,8 @@ export interface McpReport {
 }
 
 /** The same job for a client of `callgate mcp`, which brings its own model: it looks for tools, then sends the program. */
-export async function runOverMcp(job: Job): Promise<McpReport | CannotRun> {
-  return await inWorld(job, { scale: "small" }, async (world) => {
+export async function runOverMcp(job: Job, openGate?: OpenGate): Promise<McpReport | CannotRun> {
+  return await inWorld(job, openGate === undefined ? {} : { openGate }, async (world) => {
     const { client, close } = await connectTo(world.gate);
     try {
       const { tools } = await client.listTools();

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAgent, scriptedModel } from "callgate";
-import type { AgentEvent, AgentModel, AgentResult } from "callgate";
-import type { CannotRun, Check, Job, JobPlace, OpenJob } from "./job.ts";
+import { createAgent, createCallgate, scriptedModel } from "callgate";
+import type { AgentEvent, AgentModel, AgentResult, CallgateOptions, Gate } from "callgate";
+import type { CannotRun, Check, Job, JobScale, OpenJob } from "./job.ts";
 import { readMeter } from "./meter.ts";
 import type { Meter } from "./meter.ts";
 
@@ -15,17 +15,25 @@ export interface JobReport {
   readonly isReached: boolean;
 }
 
-export interface JobOptions {
+/** Opens a gate whose state is kept in a folder. */
+export type OpenGate = (options: CallgateOptions, stateFolder: string) => Promise<Gate>;
+
+export interface WorldOptions {
   /** Default `small`. */
-  readonly scale?: "small" | "full";
+  readonly scale?: JobScale;
   /** Default: the job's script. */
   readonly model?: AgentModel;
+  /** Default: `createCallgate`. */
+  readonly openGate?: OpenGate;
+}
+
+export interface JobOptions extends WorldOptions {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
 /** Lets an agent do a job in a fresh world, and looks at the world afterwards. */
-export async function runJob(job: Job, { scale = "small", model, onEvent = () => undefined }: JobOptions = {}): Promise<JobReport | CannotRun> {
-  return await inWorld(job, { scale, ...(model === undefined ? {} : { model }) }, async (open) => {
+export async function runJob(job: Job, { model, onEvent = () => undefined, ...how }: JobOptions = {}): Promise<JobReport | CannotRun> {
+  return await inWorld(job, { ...how, ...(model === undefined ? {} : { model }) }, async (open) => {
     const { gate, script } = open;
     const { task, instructions, mode = "code", languages } = job;
     const heard = { calls: 0, contextTokens: 0 };
@@ -58,20 +66,33 @@ export async function runJob(job: Job, { scale = "small", model, onEvent = () =>
 }
 
 /** Opens a job's world, and leaves nothing of it. */
-export async function inWorld<Result>(job: Job, how: Omit<JobPlace, "folder">, work: (world: OpenJob) => Promise<Result>): Promise<Result | CannotRun> {
+export async function inWorld<Result>(job: Job, { scale = "small", model, openGate = openOwn }: WorldOptions, work: (world: OpenJob) => Promise<Result>): Promise<Result | CannotRun> {
   const folder = mkdtempSync(join(tmpdir(), `callgate-${job.name}-`));
+  const gates: Gate[] = [];
+  let world: OpenJob | CannotRun | undefined;
   try {
-    const world = await job.open({ folder, ...how });
+    world = await job.open({
+      folder,
+      scale,
+      ...(model === undefined ? {} : { model }),
+      async openGate(options) {
+        const gate = await openGate({ folder, ...options }, join(folder, "state"));
+        gates.push(gate);
+        return gate;
+      },
+    });
     if ("missing" in world) return world;
-    try {
-      await world.gate.ready();
-      return await work(world);
-    } finally {
-      await world.close();
-    }
+    await world.gate.ready();
+    return await work(world);
   } finally {
+    for (const gate of gates) await gate.close();
+    if (world !== undefined && !("missing" in world)) await world.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function openOwn(options: CallgateOptions, stateFolder: string): Promise<Gate> {
+  return await createCallgate({ ...options, stateFolder });
 }
 
 function isMet(checks: readonly Check[]): boolean {

@@ -1,49 +1,47 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createCallgate, httpTool } from "callgate";
+import { httpTool } from "callgate";
 import { extractText } from "unpdf";
 import { z } from "zod";
 import { checkEqual, programScript } from "../shared/job.ts";
 import type { Check, Job, OpenJob } from "../shared/job.ts";
 import { startJsonService } from "../shared/json-service.ts";
+import { noTrouble, plantFiles } from "../shared/trouble.ts";
 import { reportTools } from "./report-tools.ts";
 import { createSales } from "./sales.ts";
 
 const program = readFileSync(join(import.meta.dirname, "programs", "report.ts"), "utf8");
 const notice = z.object({ channel: z.string(), text: z.string(), attachment: z.string() });
-const ordersPerWeek = { small: 400, full: 40_000 } as const;
+const ordersPerWeek = { tiny: 40, small: 400, full: 40_000 } as const;
 
 /** Orders become a report: queried, summed up, drawn, set as a PDF, and announced once. */
 export const job: Job = {
   name: "weekly-report",
   task: "Report on the last week of sales: revenue of paid orders by region against the week before, with a bar chart (week-48.svg) of the last six weeks by region. Set it as week-48.pdf, with the total in words like `Revenue of week 48: 123.45 EUR`, the regions that fell, and a table of region, this week and last week. Then announce it once in the channel sales, with the PDF attached.",
-  async open({ folder, scale }): Promise<OpenJob> {
-    createSales(join(folder, "sales.db"), ordersPerWeek[scale]);
+  async open({ folder, scale, openGate, trouble = noTrouble }): Promise<OpenJob> {
+    createSales(join(folder, "sales.db"), ordersPerWeek[scale] * trouble.times);
     const reports = join(folder, "reports");
     mkdirSync(reports);
+    plantFiles(folder, trouble);
     const sent: z.infer<typeof notice>[] = [];
     const service = await startJsonService(({ method, body }) => {
       if (method !== "POST") return { status: 405, body: { message: "post a notice" } };
       sent.push(notice.parse(body));
       return { status: 201, body: { sent: true } };
-    });
-    const gate = await createCallgate({
-      folder,
-      stateFolder: join(folder, "state"),
+    }, trouble.services);
+    const gate = await openGate({
       sql: { sales: { file: "sales.db", readOnly: true } },
       tools: { reports: reportTools(reports), notices: [httpTool({ name: "send", description: "Sends a notice to a channel of people.", method: "POST", url: `${service.url}/notices`, input: notice, output: z.object({ sent: z.boolean() }) })] },
-      rules: [{ allow: ["sales.*", "reports.*", "notices.send"] }],
+      rules: [{ allow: ["sales.*", "reports.*"] }, { id: "own-channel", allow: "notices.send", when: { args: { "/channel": "sales" } } }],
     });
     return {
       gate,
       program,
       script: programScript("I sum up the orders, draw the last weeks, set the report and announce it.", program, "The report of week 48 is set and announced."),
       check: async () => await checks({ database: join(folder, "sales.db"), reports, sent }),
-      async close() {
-        await gate.close();
-        await service.close();
-      },
+      state: () => ({ files: readdirSync(reports).sort(), notices: sent.map((one) => ({ ...one })) }),
+      close: () => service.close(),
     };
   },
 };

@@ -85,10 +85,12 @@ export async function createCallgate(options: CallgateOptions = {}): Promise<Gat
   return await createCallgateWith(options, {});
 }
 
-/** What many gates of one process can have in common: neither keeps anything of a run. Whoever made them closes them. */
+/** What many gates of one process can have in common: none keeps anything of a run. Whoever made them closes them. */
 export interface SharedParts {
   /** In place of the checkers of TypeScript and JavaScript. */
   readonly checkers?: readonly Checker[];
+  /** In place of that of Python; empty where its package is not installed. */
+  readonly pythonCheckers?: readonly Checker[];
   /** Judges declarations of tools. */
   readonly specParser?: SpecParser;
 }
@@ -132,7 +134,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const declared = Object.entries(options.tools ?? {}).map(([namespace, tools]): Source => functionSource({ namespace, tools }));
   const workflows = workflowsIn(options.workflowsFolder, folder);
   const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
-  const python = pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
+  const python = shared.pythonCheckers ?? pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
     sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources, ...documents],
     checkers: [...(shared.checkers ?? javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder)), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],

@@ -74,6 +74,7 @@ export type {
   Handle,
   InterceptedCall,
   Interceptor,
+  JsonValue,
   NewCall,
   NewCalls,
   OlderVersion,

@@ -22,5 +22,11 @@ export interface EvalWorld {
   readonly close?: () => Promise<void> | void;
 }
 
+/** There is no world to be had here: its case is skipped, and says why. */
+export interface NoWorld {
+  /** What this machine lacks. */
+  readonly missing: string;
+}
+
 /** Sets up a fresh world for each attempt. Two attempts of one case must begin in equal states. */
-export type EvalEnvironment<GateOptions = never> = (request: WorldRequest<GateOptions>) => Promise<EvalWorld> | EvalWorld;
+export type EvalEnvironment<GateOptions = never> = (request: WorldRequest<GateOptions>) => Promise<EvalWorld | NoWorld> | EvalWorld | NoWorld;

@@ -1,6 +1,6 @@
 // Door: evaluation. Anything exported here is public.
 
-export type { EvalEnvironment, EvalWorld, WorldRequest } from "./environment.ts";
+export type { EvalEnvironment, EvalWorld, NoWorld, WorldRequest } from "./environment.ts";
 export { caseKinds } from "./suite/eval-suite.ts";
 export type { CaseBudgets, CaseKind, EvalCase, EvalSuite, RequiredCall, ScriptedWork, StateCheck } from "./suite/eval-suite.ts";
 export { parseSuite, readSuite } from "./suite/read-suite.ts";

@@ -12,6 +12,8 @@ export interface CaseProof {
   readonly id: string;
   /** The case is worth running: doing nothing fails, each work that must fail fails, and the world stays as it is when nobody acts. */
   readonly holds: boolean;
+  /** Why nothing could be proven here: what this machine lacks. Then it does not hold, and has no problem. */
+  readonly missing?: string;
   readonly problems: readonly string[];
   /** Works that must not pass, which were tried. */
   readonly tried: number;
@@ -51,6 +53,7 @@ function wrongSubject(index: number): Subject {
 }
 
 function proofOf({ id }: EvalCase, idle: AttemptReport | undefined, wrong: readonly AttemptReport[]): CaseProof {
+  if (idle?.status === "skipped") return { id, holds: false, missing: idle.reason ?? "this machine has no such environment", problems: [], tried: 0, caughtBy: [] };
   const problems = [
     ...(idle === undefined ? ["it was not tried"] : idleProblems(idle)),
     ...wrong.flatMap((attempt, index) => (attempt.status === "failed" ? [] : [attempt.status === "passed" ? `mustFail ${index + 1} passes: no check sees what is wrong with it` : `mustFail ${index + 1}: ${attempt.reason ?? attempt.status}`])),

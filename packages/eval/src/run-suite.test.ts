@@ -105,6 +105,20 @@ describe("runSuite", () => {
   });
 });
 
+describe("an environment that this machine cannot have", () => {
+  const missing: EvalEnvironment = () => ({ missing: "needs a telescope" });
+
+  test("skips its cases with the reason: they are in no rate", async () => {
+    const report = await runSuite({ suite: suiteOf([{ ...base, work: { script: [put, "done"] } }], missing), subject: scriptedSubject(), openGate, repeat: 2 });
+    expect(report.cases).toMatchObject([{ status: "skipped", reason: "needs a telescope" }]);
+    expect(report.all).toMatchObject({ cases: 1, skipped: 1, passed: 0, broken: 0, tries: 0 });
+  });
+
+  test("proves nothing, and says so", async () => {
+    expect(await proveSuite({ suite: suiteOf([{ ...base, mustFail: [{ script: ["Done!"] }] }], missing), openGate })).toEqual([{ id: "a", holds: false, missing: "needs a telescope", problems: [], tried: 0, caughtBy: [] }]);
+  });
+});
+
 describe("proveSuite", () => {
   const prove = async (one: Partial<EvalCase>, environment?: EvalEnvironment) => (await proveSuite({ suite: suiteOf([{ ...base, ...one }], environment), openGate }))[0];
 

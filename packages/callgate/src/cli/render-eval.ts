@@ -45,8 +45,9 @@ function verdict({ all, cases }: EvalReport, regressions: readonly Regression[])
 
 /** What each case was seen to catch. */
 export function renderProofs(proofs: readonly CaseProof[], { outColors }: Out): string {
-  const broken = proofs.filter(({ holds }) => !holds);
-  const lines = broken.map(({ id, problems }) => `${outColors.red(visible(id))} ${visible(problems.join("; "))}\n`);
+  const skipped = proofs.filter(({ missing }) => missing !== undefined);
+  const broken = proofs.filter(({ holds, missing }) => !holds && missing === undefined);
+  const lines = [...broken.map(({ id, problems }) => `${outColors.red(visible(id))} ${visible(problems.join("; "))}\n`), ...skipped.map(({ id, missing = "" }) => `${outColors.dim("skipped")} ${visible(id)}: ${visible(missing)}\n`)];
   const works = proofs.reduce((sum, { tried }) => sum + tried, 0);
-  return `${lines.join("")}${broken.length === 0 ? "ok" : `${counted(broken.length, "case")} can be passed without the work`} · ${counted(proofs.length, "case")} tried with nothing done, ${counted(works, "work")} that must fail\n`;
+  return `${lines.join("")}${broken.length === 0 ? "ok" : `${counted(broken.length, "case")} can be passed without the work`} · ${counted(proofs.length - skipped.length, "case")} tried with nothing done, ${counted(works, "work")} that must fail\n`;
 }

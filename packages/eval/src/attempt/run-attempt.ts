@@ -22,14 +22,15 @@ export type GateOpener = (options: never, stateFolder: string) => Promise<Gate>;
  *
  * - `passed`, `failed`: judged
  * - `refused`: the case could not have failed, or names tools that are not there; nothing was tried
+ * - `skipped`: this machine has no such environment; nothing was tried
  * - `error`: it could not be judged: the environment or the subject was not there
  */
-export type AttemptStatus = "passed" | "failed" | "refused" | "error";
+export type AttemptStatus = "passed" | "failed" | "refused" | "skipped" | "error";
 
 export interface AttemptReport {
   readonly status: AttemptStatus;
   readonly failures: readonly Failure[];
-  /** Of `refused` and `error`. */
+  /** Of `refused`, `skipped` and `error`. */
   readonly reason?: string;
   readonly beforeDigest?: Digest;
   readonly afterDigest?: Digest;
@@ -54,7 +55,7 @@ export async function runAttempt(plan: AttemptPlan): Promise<AttemptReport> {
   const opened: Gate[] = [];
   let world: EvalWorld | undefined;
   try {
-    world = await plan.suite.environment({
+    const made = await plan.suite.environment({
       given: structuredClone(plan.case.given),
       folder,
       signal: plan.signal,
@@ -64,6 +65,8 @@ export async function runAttempt(plan: AttemptPlan): Promise<AttemptReport> {
         return gate;
       },
     });
+    if ("missing" in made) return unjudged("skipped", made.missing);
+    world = made;
     await world.gate.ready();
     return await tryIn(world, plan);
   } catch (fault) {
@@ -124,7 +127,7 @@ function together(reports: readonly SubjectReport[]): SubjectReport {
   return { answer: last?.answer ?? "", usage, ...(overBudget === undefined ? {} : { overBudget }), ...(fault === undefined ? {} : { fault }) };
 }
 
-export function unjudged(status: "refused" | "error", reason: string): AttemptReport {
+export function unjudged(status: "refused" | "skipped" | "error", reason: string): AttemptReport {
   return { status, reason, failures: [], calls: [], answer: "", usage: noUsage, wallMs: 0 };
 }
 

@@ -2,7 +2,7 @@ import type { AttemptReport } from "../attempt/run-attempt.ts";
 import type { CaseKind } from "../suite/eval-suite.ts";
 import type { Rate } from "./statistics.ts";
 
-/** `flaky`: passed in some of its attempts. `refused` and `error` as in `AttemptStatus`, where any attempt ended so. */
+/** `flaky`: passed in some of its attempts. `skipped`, `refused` and `error` as in `AttemptStatus`, where any attempt ended so. */
 export type CaseStatus = "passed" | "flaky" | "failed" | "skipped" | "refused" | "error";
 
 export interface CaseReport {

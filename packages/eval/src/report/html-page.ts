@@ -21,7 +21,7 @@ export function htmlPage(report: EvalReport, regressions: readonly Regression[] 
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(suite)} · ${escaped(subject)}</title>
 <style>${pageStyle}</style>
 </head>
@@ -29,12 +29,12 @@ export function htmlPage(report: EvalReport, regressions: readonly Regression[] 
 <h1>${escaped(suite)}</h1>
 <p>${escaped(subject)} · ${escaped(startedAt)} · ${repeat} ${repeat === 1 ? "attempt" : "attempts"} of each case</p>
 ${regressions.length === 0 ? "" : `<h2>Worse than the baseline</h2><ul>${regressions.map(({ id, message }) => `<li><b>${escaped(id)}</b> ${escaped(message)}</li>`).join("")}</ul>`}
-<table><thead><tr>${["", "cases", "passed", "flaky", "failed", "skipped", "broken", "pass rate (95 %)", ...all.passHat.map((_unused, index) => `pass^${index + 1}`), "effects", "unknown", "denied", "tokens in", "tokens out", "USD", "p50 ms", "p95 ms"].map((head) => `<th>${head}</th>`).join("")}</tr></thead>
-<tbody>${[all, ...groups].map((group) => groupRow(group, all.passHat.length)).join("\n")}</tbody></table>
-<div class="charts"><canvas id="rates"></canvas><canvas id="tokens"></canvas><canvas id="latency"></canvas></div>
+<div class="wide"><table class="groups"><thead><tr>${["", "cases", "passed", "flaky", "failed", "skipped", "broken", "pass rate (95 %)", ...all.passHat.map((_unused, index) => `pass^${index + 1}`), "effects", "unknown", "denied", "tokens in", "tokens out", "USD", "p50 ms", "p95 ms"].map((head) => `<th>${head}</th>`).join("")}</tr></thead>
+<tbody>${[all, ...groups].map((group) => groupRow(group, all.passHat.length)).join("\n")}</tbody></table></div>
+<div class="charts"><div><canvas id="rates"></canvas></div><div><canvas id="tokens"></canvas></div><div><canvas id="latency"></canvas></div></div>
 <h2>Cases</h2>
-<table class="cases"><thead><tr><th>case</th><th>kind</th><th></th><th>why</th></tr></thead>
-<tbody>${cases.map(caseRow).join("\n")}</tbody></table>
+<div class="wide"><table class="cases"><thead><tr><th>case</th><th>kind</th><th></th><th>what it shows</th><th>why not</th></tr></thead>
+<tbody>${cases.map(caseRow).join("\n")}</tbody></table></div>
 <script>${scripts.join("</script>\n<script>")}</script>
 </body>
 </html>
@@ -50,7 +50,7 @@ function groupRow({ name, cases, passed, flaky, failed, skipped, broken, passRat
 
 function caseRow(one: CaseReport): string {
   const why = one.status === "failed" || one.status === "flaky" ? failureLine(one) : (one.reason ?? "");
-  return `<tr><th title="${escaped(one.title ?? "")}">${escaped(one.id)}</th><td>${one.kind}</td><td class="${one.status}">${one.status}</td><td class="why">${escaped(why)}</td></tr>`;
+  return `<tr><th>${escaped(one.id)}</th><td>${one.kind}</td><td class="${one.status}">${one.status}</td><td class="title">${escaped(one.title ?? "")}</td><td class="why">${escaped(why)}</td></tr>`;
 }
 
 function figuresOf({ groups, cases }: EvalReport): object {

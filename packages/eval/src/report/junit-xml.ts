@@ -26,9 +26,10 @@ export function junitXml({ suite, subject, startedAt, cases, repeat, all }: Eval
 export function junitProofXml(suite: string, proofs: readonly CaseProof[]): string {
   const report = builder.newBuilder().name(text(suite));
   const group = report.testSuite().name(text(`${suite}, proven`));
-  for (const { id, holds, problems } of proofs) {
+  for (const { id, holds, missing, problems } of proofs) {
     const entry = group.testCase().className(text(`${suite}.proof`)).name(text(id));
-    if (!holds) entry.failure(text(problems.join("; ")), "proof");
+    if (missing !== undefined) entry.skipped().standardOutput(text(`skipped: ${missing}`));
+    else if (!holds) entry.failure(text(problems.join("; ")), "proof");
   }
   return report.build();
 }

@@ -6,8 +6,7 @@ const isJudged = ({ status }: AttemptReport): boolean => status === "passed" || 
 
 /** How a case stands after its attempts. */
 export function caseStatus(attempts: readonly AttemptReport[]): CaseStatus {
-  const broken = attempts.find((attempt) => attempt.status === "refused" || attempt.status === "error")?.status;
-  if (broken === "refused" || broken === "error") return broken;
+  for (const broken of ["error", "refused", "skipped"] as const) if (attempts.some(({ status }) => status === broken)) return broken;
   const passed = attempts.filter(({ status }) => status === "passed").length;
   if (passed === 0) return "failed";
   return passed === attempts.length ? "passed" : "flaky";

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import { isNode, LineCounter, parseDocument } from "yaml";
 import type { Document } from "yaml";
@@ -24,7 +26,7 @@ export async function readSuite(file: string): Promise<ReadSuite> {
   return parseSuite(text, file);
 }
 
-/** The same of a text; `file` is named in errors. */
+/** The same of a text; `file` is named in errors, and programs in files are looked for beside it. */
 export function parseSuite(text: string, file: string): ReadSuite {
   const lines = new LineCounter();
   // Every JSON text is YAML. Aliases that grow are bounded by the reader itself.
@@ -36,7 +38,7 @@ export function parseSuite(text: string, file: string): ReadSuite {
   const broken = document.errors.map(({ pos, message }) => `${place(pos[0])}: ${message}`);
   if (broken.length > 0) throw new CallgateError("USAGE", `${file} is no YAML\n${broken.map((one) => `  ${one}`).join("\n")}`);
   const parsed = suiteSchema.safeParse(valueOf(document, file));
-  if (parsed.success) return suiteOf(parsed.data);
+  if (parsed.success) return suiteOf(parsed.data, file);
   const issues = parsed.error.issues.flatMap((issue) => deepest(issue)).map(({ path, message }) => `  ${place(offsetOf(document, path))} ${pathText(path)}: ${message}`);
   throw new CallgateError("USAGE", `${file} is no suite of cases\n${issues.join("\n")}`);
 }
@@ -76,17 +78,33 @@ function pathText(path: readonly PropertyKey[]): string {
   return path.map(String).join(".") || "the top";
 }
 
-function suiteOf({ environment, cases, budgets, name, mode, instructions }: WrittenSuite): ReadSuite {
-  return { name, environment, ...(mode === undefined ? {} : { mode }), ...(instructions === undefined ? {} : { instructions }), cases: cases.map((one) => caseOf(one, budgets)) };
+function suiteOf({ environment, cases, budgets, name, mode, instructions }: WrittenSuite, file: string): ReadSuite {
+  return { name, environment, ...(mode === undefined ? {} : { mode }), ...(instructions === undefined ? {} : { instructions }), cases: cases.map((one) => caseOf(one, { budgets, file })) };
 }
 
-function caseOf({ script, mode, program, language, mustFail, budgets, ...written }: WrittenCase, common: WrittenSuite["budgets"]): EvalCase {
-  const work = workOf({ script, mode, program, language });
+interface Common {
+  readonly budgets: WrittenSuite["budgets"];
+  readonly file: string;
+}
+
+function caseOf({ script, mode, program, programFile, language, mustFail, budgets, ...written }: WrittenCase, common: Common): EvalCase {
+  const work = workOf({ script, mode, program, programFile, language }, common.file);
   // What is not given is not there, rather than there and undefined.
-  return JSON.parse(JSON.stringify({ ...written, ...(work === undefined ? {} : { work }), mustFail: mustFail.map(workOf), budgets: { ...common, ...budgets } })) as EvalCase;
+  return JSON.parse(JSON.stringify({ ...written, ...(work === undefined ? {} : { work }), mustFail: mustFail.map((one) => workOf(one, common.file)), budgets: { ...common.budgets, ...budgets } })) as EvalCase;
 }
 
-function workOf({ script, mode, program, language }: Pick<WrittenCase, "script" | "mode" | "program" | "language">): ScriptedWork | undefined {
-  if (program !== undefined) return { program, ...(language === undefined ? {} : { language }) };
+type WrittenWork = Pick<WrittenCase, "script" | "mode" | "program" | "programFile" | "language">;
+
+function workOf({ script, mode, program, programFile, language }: WrittenWork, file: string): ScriptedWork | undefined {
+  const text = programFile === undefined ? program : programIn(programFile, file);
+  if (text !== undefined) return { program: text, ...(language === undefined ? {} : { language }) };
   return script === undefined ? undefined : { script, ...(mode === undefined ? {} : { mode }) };
+}
+
+function programIn(path: string, file: string): string {
+  try {
+    return readFileSync(resolve(dirname(file), path), "utf8");
+  } catch (cause) {
+    throw new CallgateError("USAGE", `${file}: the program ${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }

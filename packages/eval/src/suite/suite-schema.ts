@@ -14,9 +14,11 @@ const workKeys = {
   script: script.optional().describe("What stands in for a model, turn by turn: a text is an answer; { text, calls: [{ tool, input }] } calls"),
   mode: mode.optional().describe("How the script, or a model, reaches tools. Default: the suite's"),
   program: z.string().min(1).optional().describe("In place of a script: a program that is run as it is; what it returns is the answer"),
+  programFile: z.string().min(1).optional().describe("The same, in a file: a path from the suite's folder"),
   language: z.enum(["typescript", "javascript", "python"]).optional().describe("Of the program. Default typescript"),
 };
-const work = z.strictObject(workKeys).refine(({ script: turns, program }) => (turns === undefined) !== (program === undefined), "is either a script or a program");
+const worksIn = ({ script: turns, program, programFile }: { readonly script?: unknown; readonly program?: unknown; readonly programFile?: unknown }): number => [turns, program, programFile].filter((one) => one !== undefined).length;
+const work = z.strictObject(workKeys).refine((one) => worksIn(one) === 1, "is one of script, program and programFile");
 
 const outcomes = ["ok", "failed", "timed_out", "cancelled", "denied", "invalid_input", "invalid_output", "limit_exceeded"] as const;
 
@@ -70,7 +72,7 @@ const evalCase = z
     budgets: budgets.default({}).describe("One attempt that goes over any has failed. Default: the suite's"),
     skip: z.string().min(1).optional().describe("Why it is not tried; it counts as skipped, never as passed"),
   })
-  .refine(({ script: turns, program }) => turns === undefined || program === undefined, "has a script and a program: the subject is one or the other")
+  .refine((one) => worksIn(one) <= 1, "has more than one of script, program and programFile: the subject is one of them")
   .refine(({ state, answer, calls }) => state.length + answer.includes.length + calls.length > 0, "demands nothing, so that doing nothing passes: add state, calls or answer.includes");
 
 export const suiteSchema = z

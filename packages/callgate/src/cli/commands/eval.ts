@@ -67,7 +67,7 @@ async function tellProofs(proofs: readonly CaseProof[], { suite, options, contex
   if (context.options.json === true) terminal.out(`${JSON.stringify({ suite: suite.name, proofs })}\n`);
   else terminal.out((await import("../render-eval.ts")).renderProofs(proofs, terminal));
   if (context.signal.aborted) return exitCodes.interrupted;
-  return proofs.every(({ holds }) => holds) ? exitCodes.ok : exitCodes.failed;
+  return proofs.every(({ holds, missing }) => holds || missing !== undefined) && proofs.some(({ holds }) => holds) ? exitCodes.ok : exitCodes.failed;
 }
 
 async function subjectOf({ subject, mode }: EvalCommandOptions, context: CommandContext, door: Door): Promise<Subject> {
