@@ -15,9 +15,6 @@ import { markdownTable, measured, writeSection } from "./result-page.ts";
 
 /** What passes alone and not through the gate, and why. */
 const byDesign = new Map([
-  ["logging-set-level", "log messages of a server are not handed on"],
-  ["resources-subscribe", "subscriptions are not handed on"],
-  ["resources-unsubscribe", "subscriptions are not handed on"],
   ["tools-call-error", "the server has no such tool and says so in a result; the gate refuses what does not exist with an error of the protocol"],
   ["tools-call-simple-text", "as tools-call-error"],
 ]);

@@ -62,8 +62,11 @@ export type {
   ToolSpec,
 } from "./tool-spec.ts";
 export type {
+  LogLevel,
   Source,
   SourceListing,
+  SourceNotice,
+  SourceNotices,
   SourcePassThrough,
   SourceProblem,
   SourcePrompt,

@@ -68,6 +68,15 @@ export interface SourcePromptMessage {
   readonly content: unknown;
 }
 
+/** From the least important on, as in MCP. */
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+
+/** What a source says by itself. */
+export type SourceNotice =
+  /** `data` is the source's own words. */
+  | { readonly kind: "log"; readonly level: LogLevel; readonly logger?: string; readonly data: unknown }
+  | { readonly kind: "resource-updated"; readonly uri: string };
+
 /** Resources and prompts of a source that has them. Every method may throw `CallgateError` SOURCE_FAILED. */
 export interface SourcePassThrough {
   /** Of everything that it answers. Default: none. */
@@ -79,6 +88,19 @@ export interface SourcePassThrough {
   readResource(uri: string, signal: AbortSignal): Promise<readonly SourceResourceContent[]>;
   listPrompts(signal: AbortSignal): Promise<readonly SourcePrompt[]>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly SourcePromptMessage[]>;
+  /** What it says by itself. Absent: it says nothing. */
+  readonly notices?: SourceNotices;
+}
+
+/** Notices of a source, and what it is asked to tell of. Every method that asks may throw `CallgateError` SOURCE_FAILED. */
+export interface SourceNotices {
+  /** Until the returned function is called. Nothing is started for it. The listener must not throw. */
+  listen(listener: (notice: SourceNotice) => void): () => void;
+  /** Changes of this resource are told from now on, over restarts too. */
+  subscribe(uri: string, signal: AbortSignal): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  /** Log messages of this level and above are told from now on. */
+  setLogLevel(level: LogLevel, signal: AbortSignal): Promise<void>;
 }
 
 const RETURN_BRAND = Symbol.for("callgate.source-return");

@@ -4,7 +4,7 @@ import { CallgateError } from "@callgate/contract";
 import { isGateTool, toolInputs } from "@callgate/runtime/surface";
 import type { GateToolName, SurfaceText } from "@callgate/runtime/surface";
 import { isTraced } from "@callgate/runtime/telemetry";
-import type { RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
+import type { RequestStateCodec, ServerCapabilities, ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { toCallToolResult } from "./answer.ts";
 import type { Answer } from "./answer.ts";
@@ -12,6 +12,7 @@ import { askClient, askerOf, canAskClient, clientModes, hearClient } from "./cli
 import type { ApprovalState, AskedState } from "./client-questions.ts";
 import type { ClientAsker } from "./client-asker.ts";
 import { clientProfile } from "./client-profile.ts";
+import type { NoticeBoard } from "./notice-board.ts";
 import type { PassThroughAsker, PassThroughRouter } from "./pass-through.ts";
 import { conversationOf } from "./conversation.ts";
 import { serveHeld } from "./serve-held.ts";
@@ -36,6 +37,8 @@ export interface GateServerOptions {
   readonly codec: RequestStateCodec<AskedState>;
   /** Asks for servers behind the gate. */
   readonly asker: ClientAsker;
+  /** For a connection of the older protocol era, which may be told of what sources say. */
+  readonly board?: NoticeBoard | undefined;
   /** A fault of ours, with the id the client was told. */
   readonly onFault: (id: string, error: unknown) => void;
 }
@@ -51,7 +54,7 @@ export function createGateServer(options: GateServerOptions): Server {
   const server = new Server(
     { name: options.name, version: options.version },
     {
-      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
+      capabilities: serverCapabilities(options.board),
       instructions: options.surface(options.principal).instructions,
       requestState: { verify: (state, context) => options.codec.verify(state, context) },
       inputRequired: { maxRounds: maxQuestionRounds, roundTimeoutMs: answerWithinMs },
@@ -96,7 +99,13 @@ export function createGateServer(options: GateServerOptions): Server {
   }
 
   servePassThrough(server, passThrough, askerFor);
+  options.board?.join({ server, principal: options.principal, askerOf: askerFor, resourceOf: passThrough.find, logsAtOnce: false });
   return server;
+}
+
+/** The newer era has no requests for notices: its clients open a stream, which the SDK serves. */
+export function serverCapabilities(board: NoticeBoard | undefined): ServerCapabilities {
+  return { tools: { listChanged: true }, resources: { listChanged: true, ...(board === undefined ? {} : { subscribe: true }) }, prompts: { listChanged: true }, ...(board === undefined ? {} : { logging: {} }) };
 }
 
 /** Resources and prompts of all sources. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Gate, Principal } from "@callgate/contract";
-import type { Server } from "@modelcontextprotocol/server";
+import type { ProtocolEra, Server } from "@modelcontextprotocol/server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { createClientAsker } from "./client-asker.ts";
@@ -10,6 +10,7 @@ import { createStateCodec } from "./client-questions.ts";
 import { createGateServer } from "./gate-server.ts";
 import { openHttpEndpoint } from "./http-endpoint.ts";
 import type { HttpEndpoint, HttpOptions } from "./http-endpoint.ts";
+import { createNoticeBoard } from "./notice-board.ts";
 import { createPassThroughRouter } from "./pass-through.ts";
 import { surfaceText } from "@callgate/runtime/surface";
 import type { SurfaceText } from "@callgate/runtime/surface";
@@ -74,16 +75,21 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   const closers = new Set<() => Promise<void>>();
   const reportError = (error: unknown): void => onFault("transport", error);
 
-  const createServer = (conversation: string, of: Principal = principal): Server => {
-    const common = { gate, name, version, principal: of, conversation, progressEveryMs, elicits, codec, asker };
+  const board = createNoticeBoard(gate, reportError);
+  const createServer = (conversation: string, of: Principal = principal, isTold = false): Server => {
+    board.saw(of);
+    const common = { gate, name, version, principal: of, conversation, progressEveryMs, elicits, codec, asker, board: isTold ? board : undefined };
     if (options.passThrough !== undefined) return createUpstreamServer({ ...common, namespace: options.passThrough });
     return createGateServer({ ...common, surface: surfaces.get, passThrough, onFault });
   };
   /** For connections that live on and are told about changes. */
-  const createLiveServer = (of: Principal = principal): Server => {
-    const server = createServer(`mcp:${randomUUID()}`, of);
+  const createLiveServer = (of: Principal = principal, era: ProtocolEra = "legacy"): Server => {
+    const server = createServer(`mcp:${randomUUID()}`, of, era === "legacy");
     live.add(server);
-    server.onclose = () => live.delete(server);
+    server.onclose = () => {
+      live.delete(server);
+      board.leave(server);
+    };
     return server;
   };
   // Only the endpoint sets it, after it has checked the token.
@@ -99,7 +105,7 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   return {
     serveStdio: (streams = {}) => {
       const stdin = streams.stdin ?? process.stdin;
-      const handle = serveStdio(() => createLiveServer(), { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
+      const handle = serveStdio(({ era }) => createLiveServer(undefined, era), { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
       const closed = new Promise<void>((resolve) => {
         stdin.once("end", resolve);
         stdin.once("close", resolve);
@@ -108,12 +114,13 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
       return { closed, close: () => handle.close() };
     },
     serveHttp: async (httpOptions = {}) => {
-      const endpoint = await openHttpEndpoint(httpOptions, { modern, createLegacyServer: createLiveServer, onFault: reportError });
+      const endpoint = await openHttpEndpoint(httpOptions, { modern, createLegacyServer: (of) => createLiveServer(of), onFault: reportError });
       closers.add(() => endpoint.close());
       return endpoint;
     },
     close: async () => {
       stopAnnouncing();
+      board.close();
       await Promise.all([...closers].map((close) => close()));
       closers.clear();
       await modern.close();

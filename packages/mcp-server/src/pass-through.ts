@@ -14,12 +14,20 @@ export interface PassThroughAsker {
   readonly signal: AbortSignal;
 }
 
+/** A resource by its source. */
+export interface SourceUri {
+  readonly namespace: string;
+  readonly uri: string;
+}
+
 /** Resources and prompts of all sources as one list. What the asker may call nothing of has none, in the words of what does not exist. */
 export interface PassThroughRouter {
   resources(asker: PassThroughAsker): Promise<readonly Resource[]>;
   templates(asker: PassThroughAsker): Promise<readonly ResourceTemplateType[]>;
   /** Throws `ResourceNotFoundError`. Reads `result://` handles, too. */
   read(uri: string, asker: PassThroughAsker): Promise<readonly SourceResourceContent[]>;
+  /** The resource of a source that a client means by this. */
+  readonly find: (uri: string, asker: PassThroughAsker) => Promise<SourceUri | undefined>;
   prompts(asker: PassThroughAsker): Promise<readonly Prompt[]>;
   /** Undefined when there is none of that name. */
   prompt(name: string, args: Readonly<Record<string, string>>, asker: PassThroughAsker): Promise<readonly PromptMessage[] | undefined>;
@@ -51,6 +59,13 @@ export function createPassThroughRouter(gate: Gate): PassThroughRouter {
     named(await gather((source, bounded) => source.listResources(bounded), asker), (item) => item.uri, (namespace, uri) => `callgate://${namespace}/${encodeURIComponent(uri)}`);
   const ownedPrompts = async (asker: PassThroughAsker): Promise<ReadonlyMap<string, Owned<Prompt>>> =>
     named(await gather(async (source, bounded) => (await source.listPrompts(bounded)).map(toPrompt), asker), (item) => item.name, (namespace, name) => `${namespace}.${name}`);
+  const find = async (uri: string, asker: PassThroughAsker): Promise<SourceUri | undefined> => {
+    const listed = (await ownedResources(asker)).get(uri);
+    if (listed !== undefined) return { namespace: listed.namespace, uri: listed.item.uri };
+    const templates = await gather((source, bounded) => source.listResourceTemplates(bounded), asker);
+    const match = templates.find(({ item }) => matches(item.uriTemplate, uri));
+    return match === undefined ? undefined : { namespace: match.namespace, uri };
+  };
 
   return {
     resources: async (asker) => [...(await ownedResources(asker))].map(([uri, { item }]) => ({ ...item, uri })),
@@ -60,13 +75,12 @@ export function createPassThroughRouter(gate: Gate): PassThroughRouter {
     },
     read: async (uri, asker) => {
       if (uri.startsWith("result://")) return readHandle(gate, uri as Handle, asker);
-      const listed = (await ownedResources(asker)).get(uri);
-      if (listed !== undefined) return listed.source.readResource(listed.item.uri, asker.signal);
-      const templates = await gather((source, bounded) => source.listResourceTemplates(bounded), asker);
-      const match = templates.find(({ item }) => matches(item.uriTemplate, uri));
-      if (match === undefined) throw new ResourceNotFoundError(uri);
-      return match.source.readResource(uri, asker.signal);
+      const found = await find(uri, asker);
+      const source = found === undefined ? undefined : gate.passThrough(asker).get(found.namespace);
+      if (found === undefined || source === undefined) throw new ResourceNotFoundError(uri);
+      return source.readResource(found.uri, asker.signal);
     },
+    find,
     prompts: async (asker) => [...(await ownedPrompts(asker))].map(([name, { item }]) => ({ ...item, name })),
     prompt: async (name, args, asker) => {
       const owned = (await ownedPrompts(asker)).get(name);

@@ -6,13 +6,13 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from 
 import { clientProfile } from "./client-profile.ts";
 import { clientModes } from "./client-questions.ts";
 import { conversationOf } from "./conversation.ts";
-import { answerWithinMs, maxQuestionRounds } from "./gate-server.ts";
+import { answerWithinMs, maxQuestionRounds, serverCapabilities } from "./gate-server.ts";
 import type { GateServerOptions } from "./gate-server.ts";
 import { serveHeld } from "./serve-held.ts";
 import type { Served } from "./serve-held.ts";
 import { toPrompt } from "./pass-through.ts";
 
-export interface UpstreamServerOptions extends Pick<GateServerOptions, "gate" | "name" | "version" | "principal" | "conversation" | "progressEveryMs" | "elicits" | "codec" | "asker"> {
+export interface UpstreamServerOptions extends Pick<GateServerOptions, "gate" | "name" | "version" | "principal" | "conversation" | "progressEveryMs" | "elicits" | "codec" | "asker" | "board"> {
   /** Of the one source that is shown. Its calls must give whole answers (`McpSourceOptions.answers`). */
   readonly namespace: string;
 }
@@ -26,7 +26,7 @@ export function createUpstreamServer(options: UpstreamServerOptions): Server {
   const view = gate.namespaces({ principal: options.principal }).find((one) => one.namespace === namespace);
   const server = new Server(
     { name: options.name, version: options.version },
-    { capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } }, requestState: { verify: (state, context) => options.codec.verify(state, context) }, inputRequired: { maxRounds: maxQuestionRounds, roundTimeoutMs: answerWithinMs }, ...(view?.purpose === undefined || view.purpose === "" ? {} : { instructions: view.purpose }) },
+    { capabilities: serverCapabilities(options.board), requestState: { verify: (state, context) => options.codec.verify(state, context) }, inputRequired: { maxRounds: maxQuestionRounds, roundTimeoutMs: answerWithinMs }, ...(view?.purpose === undefined || view.purpose === "" ? {} : { instructions: view.purpose }) },
   );
   const askerOf = (context: ServerContext): Asker => {
     const { agent } = clientProfile(server, context);
@@ -63,6 +63,7 @@ export function createUpstreamServer(options: UpstreamServerOptions): Server {
     });
   });
   servePassThrough(server, askerOf, upstreamOf);
+  options.board?.join({ server, principal: options.principal, askerOf, resourceOf: (uri, asker) => Promise.resolve(upstreamOf(asker) === undefined ? undefined : { namespace, uri }), logsAtOnce: true, namespace });
   return server;
 }
 

@@ -1,3 +1,4 @@
+import type { LogLevel, SourceNotice } from "@callgate/contract";
 import { Client, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { ElicitResult, Transport } from "@modelcontextprotocol/client";
 import { readHttpFailure } from "./http-failure.ts";
@@ -38,6 +39,10 @@ export interface Connection {
   has(capability: "tools" | "resources" | "prompts"): boolean;
   /** Rejects with `RequestLost` where HTTP failed, with errors of the SDK else. */
   request(method: BodyMethod, params: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<ResultBody>;
+  /** Changes of this resource are told (`onNotice`) until the returned function is called. */
+  subscribe(uri: string, signal: AbortSignal): Promise<() => Promise<void>>;
+  /** Of the older era; the newer has no such request, and servers of it log elsewhere. */
+  setLogLevel(level: LogLevel, signal: AbortSignal): Promise<void>;
   /** Resolves once it is of no use for further requests. */
   readonly ended: Promise<Ending>;
   close(): Promise<void>;
@@ -55,6 +60,7 @@ export interface ConnectOptions {
   readonly knownLegacy: boolean;
   /** Lists may have changed; calls that come in a burst are already one. */
   readonly onListChanged: () => void;
+  readonly onNotice: (notice: SourceNotice) => void;
   readonly clientInfo: { readonly name: string; readonly version: string };
   /** Answers a question of the server, as its parameters came. Absent: the server is told that nobody does, and refused. */
   readonly onQuestion?: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
@@ -156,7 +162,9 @@ function createClient(options: ConnectOptions): Client {
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(5_000, Math.ceil(options.connectTimeoutMs / 3)) } },
     listChanged: { tools: changed, resources: changed, prompts: changed },
   });
-  const { onQuestion } = options;
+  const { onQuestion, onNotice } = options;
+  client.setNotificationHandler("notifications/message", ({ params: { level, logger, data } }) => onNotice({ kind: "log", level, ...(logger === undefined ? {} : { logger }), data }));
+  client.setNotificationHandler("notifications/resources/updated", ({ params: { uri } }) => onNotice({ kind: "resource-updated", uri }));
   if (onQuestion !== undefined) client.setRequestHandler("elicitation/create", ({ params }, context) => onQuestion(params, context.mcpReq.signal));
   client.fallbackRequestHandler = (request) => Promise.reject(new Error(`Callgate does not answer ${request.method}: ask for what the tool needs in its arguments`));
   return client;
@@ -188,9 +196,24 @@ function createConnection(client: Client, transport: AnyTransport, closed: Promi
           throw new RequestLost(failure, error);
         }
       }),
+    subscribe: (uri, signal) => subscribeTo(client, uri, signal),
+    setLogLevel: async (level, signal) => {
+      if (client.getProtocolEra() === "modern" || capabilities.logging === undefined) return;
+      await client.request({ method: "logging/setLevel", params: { level } }, { signal });
+    },
     ended,
     close,
   };
+}
+
+/** The newer era has one stream for what is listened to, the older a request that stands until it is taken back. */
+async function subscribeTo(client: Client, uri: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  if (client.getProtocolEra() === "modern") {
+    const stream = await client.listen({ resourceSubscriptions: [uri] }, { signal });
+    return () => stream.close();
+  }
+  await client.subscribeResource({ uri }, { signal });
+  return async () => void (await client.unsubscribeResource({ uri }));
 }
 
 /** A connection that is of no further use is closed once the last of its requests has ended: none of them is given up for another's failure. */

@@ -13,6 +13,7 @@ export interface ConnectorOptions {
   readonly now: () => number;
   /** State or lists may have changed. */
   readonly onChange: () => void;
+  readonly onConnected: (connection: Connection) => void;
   readonly connect: Omit<ConnectOptions, "knownLegacy" | "onListChanged" | "signal">;
 }
 
@@ -97,7 +98,7 @@ function healthOf({ state, latest }: Cell): SourceState {
   return state.kind !== "ready" || count === 0 ? state : { kind: "degraded", reason: `${count} of its answers could not be read as JSON-RPC. The last: ${last ?? ""}` };
 }
 
-function createOpener({ label, now, onChange, connect: connectOptions }: ConnectorOptions, cell: Cell, signal: AbortSignal): () => Promise<Connection> {
+function createOpener({ label, now, onChange, onConnected, connect: connectOptions }: ConnectorOptions, cell: Cell, signal: AbortSignal): () => Promise<Connection> {
   const backoff = createBackoff(now);
   const setState = (next: SourceState): void => {
     cell.state = next;
@@ -127,6 +128,7 @@ function createOpener({ label, now, onChange, connect: connectOptions }: Connect
       cell.latest = connection;
       connection.ended.then(died, () => undefined);
       setState({ kind: "ready" });
+      onConnected(connection);
       return connection;
     } catch (error) {
       backoff.failed();

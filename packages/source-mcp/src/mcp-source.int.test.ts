@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { ServerAnswer, ServerQuestion, Source, ToolContext } from "@callgate/contract";
+import type { ServerAnswer, ServerQuestion, Source, SourceNotice, ToolContext } from "@callgate/contract";
 import { CallgateError, localPrincipal, SourceReturn, ToolError } from "@callgate/contract";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { agentGate } from "../../agent/src/fixtures/agent-gate.ts";
@@ -366,5 +366,22 @@ describe("createMcpSource: pass-through", () => {
     ]);
     expect(await through?.listPrompts(signal())).toEqual([{ name: "greet", arguments: [{ name: "who", required: true }] }]);
     expect(await through?.getPrompt("greet", { who: "you" }, signal())).toEqual([{ role: "user", content: { type: "text", text: "Hello you" } }]);
+  });
+
+  test("log messages and changes of resources are told to who listens, as asked for, also after the server died and was started again", async () => {
+    const source = scripted("ok");
+    const notices = source.passThrough?.notices;
+    const told: SourceNotice[] = [];
+    notices?.listen((notice) => told.push(notice));
+    await notices?.setLogLevel("info", signal());
+    await notices?.subscribe("mem://a", signal());
+    const warning = { kind: "log", level: "warning", logger: "disk", data: { full: true, level: "info" } };
+    await call(source, "say");
+    expect(told.splice(0)).toEqual([warning, { kind: "resource-updated", uri: "mem://a" }]);
+    await toolError(call(source, "die"));
+    await vi.waitFor(async () => { await call(source, "say"); expect(told.splice(0)).toEqual([warning, { kind: "resource-updated", uri: "mem://a" }]); }, { timeout: 20_000, interval: 200 });
+    await notices?.unsubscribe("mem://a");
+    await call(source, "say");
+    expect(told).toEqual([warning]);
   });
 });

@@ -5,8 +5,10 @@ import { callTool } from "./call-tool.ts";
 import { childEnv } from "./child-env.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { createConnector } from "./connector.ts";
+import type { Connector } from "./connector.ts";
 import { headersOf } from "./header-params.ts";
 import type { HeaderParam } from "./header-params.ts";
+import { createNotices } from "./notices.ts";
 import { collectPages } from "./paging.ts";
 import { createPassThrough } from "./pass-through.ts";
 import type { ServerLabel } from "./server-failure.ts";
@@ -87,14 +89,17 @@ export function createMcpSource(options: McpSourceOptions): Source {
   const known = new Map<string, { readonly isRead: boolean; readonly headers: readonly HeaderParam[] }>();
   const questions = createServerQuestions(namespace, options.ask);
   let listener: () => void = () => undefined;
-  const connector = createConnector({
+  const notices = createNotices(() => connector);
+  const connector: Connector = createConnector({
     label: labelOf(options),
     now,
     onChange: () => listener(),
+    onConnected: notices.connected,
     connect: {
       server: serverOf(options),
       connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
       clientInfo: options.clientInfo ?? { name: "callgate", version: "0.1.0" },
+      onNotice: notices.tell,
       ...(options.ask === undefined ? {} : { onQuestion: questions.ask }),
     },
   });
@@ -137,7 +142,7 @@ export function createMcpSource(options: McpSourceOptions): Source {
       listener = fire;
     },
     close: () => connector.close(),
-    passThrough: createPassThrough({ connector, listTimeoutMs }),
+    passThrough: createPassThrough({ connector, listTimeoutMs, notices }),
   };
 }
 

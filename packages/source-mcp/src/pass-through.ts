@@ -1,6 +1,8 @@
-import type { JsonObject, SourcePassThrough, SourcePromptMessage, SourceResourceContent } from "@callgate/contract";
+import { CallgateError } from "@callgate/contract";
+import type { JsonObject, SourceNotices, SourcePassThrough, SourcePromptMessage, SourceResourceContent } from "@callgate/contract";
 import type { BodyMethod } from "./connection.ts";
 import type { Connector } from "./connector.ts";
+import type { Notices } from "./notices.ts";
 import { collectPages } from "./paging.ts";
 import type { ResultBody } from "./result-body.ts";
 import { firstString, isRecord } from "./is-record.ts";
@@ -8,10 +10,11 @@ import { firstString, isRecord } from "./is-record.ts";
 export interface PassThroughOptions {
   readonly connector: Connector;
   readonly listTimeoutMs: number;
+  readonly notices: Notices;
 }
 
 /** Resources and prompts of the server, as they come; entries without what makes them usable are left out. */
-export function createPassThrough({ connector, listTimeoutMs }: PassThroughOptions): SourcePassThrough {
+export function createPassThrough({ connector, listTimeoutMs, notices }: PassThroughOptions): SourcePassThrough {
   const listAll = async (method: BodyMethod, key: string, signal: AbortSignal): Promise<readonly ResultBody[]> => {
     const connection = await connector.get(signal);
     if (!connection.has(method.startsWith("prompts") ? "prompts" : method.startsWith("tools") ? "tools" : "resources")) return [];
@@ -59,6 +62,22 @@ export function createPassThrough({ connector, listTimeoutMs }: PassThroughOptio
       const { messages } = await ask("prompts/get", { name, arguments: args }, signal);
       return Array.isArray(messages) ? messages.filter(isRecord).flatMap(promptMessage) : [];
     },
+    notices: noticesOf({ connector, notices }),
+  };
+}
+
+function noticesOf({ connector, notices }: Pick<PassThroughOptions, "connector" | "notices">): SourceNotices {
+  const told = async (method: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw CallgateError.is(error) ? error : connector.failure(`did not answer ${method}`, error);
+    });
+  };
+  return {
+    listen: notices.listen,
+    subscribe: (uri, signal) => told("resources/subscribe", signal, () => notices.subscribe(uri, signal)),
+    unsubscribe: notices.unsubscribe,
+    setLogLevel: (level, signal) => told("logging/setLevel", signal, () => notices.setLogLevel(level, signal)),
   };
 }
 

@@ -22,6 +22,7 @@ export function labelledPassThrough(source: SourcePassThrough, { namespace, labe
     listResources: (signal) => source.listResources(signal),
     listResourceTemplates: (signal) => source.listResourceTemplates(signal),
     listPrompts: (signal) => source.listPrompts(signal),
+    ...(source.notices === undefined ? {} : { notices: source.notices }),
     async readResource(uri, signal) {
       await taint.add(marks());
       return await source.readResource(uri, signal);

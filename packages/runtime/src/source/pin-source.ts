@@ -1,5 +1,7 @@
 import { CallgateError, ToolError } from "@callgate/contract";
-import type { Clock, Digest, PinnedTool, PinStore, Source, SourceListing, SourcePassThrough, SourcePins, SourceState, Tool, ToolContext } from "@callgate/contract";
+import type { Clock, Digest, PinnedTool, PinStore, Source, SourceListing, SourceNotices, SourcePassThrough, SourcePins, SourceState, Tool, ToolContext } from "@callgate/contract";
+import { createLazyNotices } from "./lazy-notices.ts";
+import type { LazyNotices } from "./lazy-notices.ts";
 import { comparePins, firstPins, listingOf, pinOf, pinProblems, usableNames } from "./pinned-tools.ts";
 
 export interface PinSourceOptions {
@@ -28,7 +30,8 @@ export interface PinSourceOptions {
  */
 export function pinSource(options: PinSourceOptions): Source {
   const { namespace, kind, pins } = options;
-  const cell: Cell = { opened: undefined, inner: undefined, isClosed: false, listener: () => undefined };
+  // What is opened later is found by then.
+  const cell: Cell = { opened: undefined, inner: undefined, isClosed: false, listener: () => undefined, notices: createLazyNotices(() => check.open()) };
   const check = createCheck(options, cell);
   const stopWatching = pins?.watch(() => cell.listener()) ?? (() => undefined);
   const call = createCall(options, check);
@@ -67,7 +70,7 @@ export function pinSource(options: PinSourceOptions): Source {
       const inner = await cell.opened?.catch(() => undefined);
       await inner?.close();
     },
-    passThrough: lazyPassThrough(check, pins),
+    passThrough: lazyPassThrough(check, pins, cell.notices),
   };
 }
 
@@ -105,6 +108,7 @@ interface Cell {
   inner: Source | undefined;
   isClosed: boolean;
   listener: () => void;
+  readonly notices: LazyNotices;
 }
 
 interface Check {
@@ -135,6 +139,7 @@ function createCheck({ namespace, identity, pins, open: make, clock }: PinSource
       cell.inner = inner;
       stateKind = inner.state.kind;
       inner.onChange(() => changed(inner));
+      cell.notices.opened(inner);
       return inner;
     });
     return cell.opened;
@@ -187,7 +192,7 @@ function notReached(error: unknown): unknown {
 }
 
 /** Resources and prompts of a source that is opened when one is asked for. */
-function lazyPassThrough(check: Check, pins: PinStore | undefined): SourcePassThrough {
+function lazyPassThrough(check: Check, pins: PinStore | undefined, notices: SourceNotices): SourcePassThrough {
   const from = async <Item>(ask: (source: SourcePassThrough) => Promise<readonly Item[]> | undefined): Promise<readonly Item[]> => {
     const { passThrough } = await check.open();
     return (passThrough === undefined ? undefined : await ask(passThrough)) ?? [];
@@ -206,5 +211,6 @@ function lazyPassThrough(check: Check, pins: PinStore | undefined): SourcePassTh
     readResource: (uri, signal) => from((source) => source.readResource(uri, signal)),
     listPrompts: (signal) => from((source) => source.listPrompts(signal)),
     getPrompt: (name, args, signal) => from((source) => source.getPrompt(name, args, signal)),
+    notices,
   };
 }

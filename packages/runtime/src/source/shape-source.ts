@@ -158,5 +158,6 @@ function shapePassThrough(source: SourcePassThrough, options: SourceOptions): So
     readResource: (uri, signal) => source.readResource(uri, signal),
     listPrompts: (signal) => source.listPrompts(signal),
     getPrompt: (name, args, signal) => source.getPrompt(name, args, signal),
+    ...(source.notices === undefined ? {} : { notices: source.notices }),
   };
 }
