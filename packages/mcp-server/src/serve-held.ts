@@ -36,9 +36,11 @@ export interface HeldRequest {
 export async function serveHeld(serving: HeldServing, request: HeldRequest): Promise<Served> {
   const { context, principal, modes } = request;
   const asked = context.mcpReq.requestState<AskedState>();
-  const work = asked?.kind === "held" ? takeUp(serving, asked, request) : serving.asker.hold({ gate: serving.gate, principal, modes, ...(request.runId === undefined ? {} : { runId: request.runId }), start: (signal) => request.start(signal) });
-  const progress = startProgress({ gate: serving.gate, principal: work.principal, context, everyMs: serving.progressEveryMs });
+  const taken = asked?.kind === "held" ? takeUp(serving, asked, request) : undefined;
+  // Before anything is begun: its first event is told too.
+  const progress = startProgress({ gate: serving.gate, principal: taken?.principal ?? principal, context, everyMs: serving.progressEveryMs });
   try {
+    const work = taken ?? serving.asker.hold({ gate: serving.gate, principal, modes, ...(request.runId === undefined ? {} : { runId: request.runId }), start: (signal) => request.start(signal) });
     // A request of the older era lasts until it has its answer; one of the newer is over when it has the question.
     const step = await work.next(context.mcpReq.signal, context.mcpReq.envelope === undefined);
     if (step.kind === "done") return step.result;
