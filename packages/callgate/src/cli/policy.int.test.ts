@@ -78,6 +78,8 @@ describe("callgate policy", { timeout: 300_000 }, () => {
 
   test("explain, simulate and the record agree on calls that were made", () => {
     expect(callgate("policy", "explain", "bank.close_account", "{}")).toMatchObject({ status: 3, stdout: expect.stringMatching(/denied by closing.*\nthese arguments do not fit the tool, so that a call with them ends before any rule is asked: .*account.*\nthe tool does not exist for this caller.*\nwould help: An admin can close accounts\nwould help: with the role admin it would be asked about/) as string });
+    const profiled = withRules("profiled.jsonc", (text) => text.replace('"rules": [', '"profiles": { "desk": { "user": "ann", "roles": ["clerk"] } }, "profile": "desk", "rules": ['));
+    expect(JSON.parse(callgate("-c", profiled, "--json", "policy", "explain", "bank.close_account", "{}").stdout)).toMatchObject({ principal: { user: "ann", roles: ["clerk"] } });
     const { runId } = JSON.parse(callgate("--json", "call", "bank.balance", '{"account":"A1"}').stdout) as { runId: string };
     expect(JSON.parse(callgate("--json", "policy", "explain", `${runId}.0`).stdout)).toMatchObject({ tool: "bank.balance", recorded: { decision: "allow", ruleId: "default:read" }, explanation: { decision: { kind: "allow" } } });
     expect(callgate("policy", "simulate")).toMatchObject({ status: 0, stdout: "no change · 0 programs, 1 call and 1 result of 1 run\n" });

@@ -4,7 +4,6 @@ import { CallgateError } from "@callgate/contract";
 import type { CallExplanation, Gate, GatePolicy, ParseIssue, PolicyDecision, PolicyFinding } from "@callgate/contract";
 import { listIssues } from "@callgate/runtime/text";
 import { findNodeAtLocation, parseTree } from "jsonc-parser";
-import { completePrincipal } from "../../principal-input.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -84,11 +83,9 @@ export interface ExplainPolicyOptions {
 export async function explainPolicyCommand(subject: string, { args, lane, agent, taint = [], result }: ExplainPolicyOptions, context: CommandContext): Promise<ExitCode> {
   const isRecorded = /\.\d+$/.test(subject);
   const given = isRecorded ? undefined : parseArguments(await argumentText(args));
-  const { config } = await context.configuration();
-  const { user, tenant, role } = context.options;
-  const principal = completePrincipal({ ...config.principal, ...Object.fromEntries(Object.entries({ user, tenant, agent, roles: role }).filter(([, value]) => value !== undefined)) });
   if (isRecorded && result !== undefined) throw new CallgateError("USAGE", "--result goes with a tool and arguments, not with a call on record");
   return await context.withGate(async (gate) => {
+    const principal = agent === undefined ? gate.principal : { ...gate.principal, agent };
     if (result !== undefined) return await explainResult(gate, { tool: subject, args: given, result: parseResult(result), options: { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) } }, context);
     const found = isRecorded ? await gate.policy.explainCall(subject) : { tool: subject, principal, recorded: undefined, explanation: await gate.policy.explain(subject, given, { principal, taint, ...(lane === undefined ? {} : { lane: laneOf(lane) }) }) };
     const { explanation } = found;

@@ -219,7 +219,7 @@ export async function pruneRunsCommand(options: { readonly olderThan?: number; r
       ...(options.olderThan === undefined ? {} : { olderThanMs: options.olderThan * 86_400_000 }),
       ...(options.maxMib === undefined ? {} : { maxBytes: options.maxMib * 1024 * 1024 }),
     });
-    context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${counted(pruned.runs, "run")}, ${counted(pruned.bytes, "byte")}\n`);
+    context.terminal.out(context.options.json === true ? `${JSON.stringify(pruned)}\n` : `removed ${counted(pruned.runs, "run")}, ${counted(pruned.bytes, "byte")}${pruned.heldRuns === 0 ? "" : ` · ${counted(pruned.heldRuns, "run")} left under a legal hold`}\n`);
     return exitCodes.ok;
   }, recordOnly);
 }
