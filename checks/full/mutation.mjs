@@ -2,7 +2,7 @@
 // survivor: it gets a test, or stands in `explained` with the reason why it changes nothing. Prints a table by file and what
 // survived, and writes both to docs/results/mutation.md with --write. Exit code 1 where something survived without a reason.
 //
-//   nice -n 10 node checks/full/mutation.mjs [FILE...] [--write]
+//   nice -n 10 node checks/full/mutation.mjs [FILE...] [--write] [--section NAME]
 //
 // Without files: what decides about a call, asks a person, judges answers and grants, and the policies that are not Cedar's.
 // A change of Cedar's (packages/policy-cedar) is tried when it is named. The first time takes hours; what has not changed
@@ -26,9 +26,18 @@ const explained = {
     { was: 'word.result.kind === "value"', becomes: "true", why: "an error has no value" },
     { was: 'name.normalize("NFKC").trim().toLowerCase()', becomes: 'name.normalize("NFKC").trim().toUpperCase()', why: "names are compared in one case, whichever" },
   ],
+  [`${runtime}/approval/approvals.ts`]: [
+    { was: "rules.maxPerMinute === undefined", becomes: "false", why: "what is undefined is the default" },
+    { was: "kept === undefined", becomes: "false", why: "nothing is kept either way" },
+  ],
   [`${runtime}/approval/grant-scope.ts`]: [
     { was: 'typeof glob === "string"', becomes: "false", why: "what is no pattern matches no tool" },
     { was: '"string"', becomes: '""', why: "the same" },
+  ],
+  [`${runtime}/broker/approve.ts`]: [
+    { was: '"sha256:gone"', becomes: '""', why: "no tool has either digest" },
+    ...['performed.outcome.kind === "ok"|false', '"ok"|""', '""|"Stryker was here!"'].map((change) => ({ was: change.split("|")[0], becomes: change.split("|")[1], why: "arguments that do not hold never end a call well" })),
+    { was: "performed === call", becomes: "false", why: "it was asked about the same call a line before" },
   ],
   [`${runtime}/broker/decide.ts`]: [{ was: 'final.kind === "allow"', becomes: "true", why: "what asks or denies has no `unobserved`" }],
   [`${runtime}/broker/judge.ts`]: [{ was: "{ clock: options.clock }", becomes: "{}", why: "without a time limit no clock is looked at" }],
@@ -49,7 +58,7 @@ const explained = {
   ],
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: "boolean", default: false }, section: { type: "string", default: "Decisions, approvals and policies" } } });
 const mutate = positionals.length > 0 ? positionals : decisive;
 if (mutate.some((file) => file.includes("policy-cedar"))) process.env["MUTATION_CEDAR"] = "1";
 
@@ -108,7 +117,7 @@ const text = [
 ].join("\n");
 
 console.log(text);
-if (values.write) writeSection({ page: "mutation.md", intro: "# What tests notice\n\nThe code that decides is changed, one small thing at a time, and the unit tests beside it are run against each change. A change that no test notices is a survivor.", section: mutate.some((file) => file.includes("policy-cedar")) ? "Cedar policies" : "Decisions, approvals and policies", text });
+if (values.write) writeSection({ page: "mutation.md", intro: "# What tests notice\n\nThe code that decides is changed, one small thing at a time, and the unit tests beside it are run against each change. A change that no test notices is a survivor.", section: values.section, text });
 if (unexplained.length > 0) {
   console.error(`${unexplained.length} survivors without a reason`);
   process.exitCode = 1;

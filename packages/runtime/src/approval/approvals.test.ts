@@ -1,10 +1,11 @@
-import { localPrincipal } from "@callgate/contract";
+import { encodeValue, localPrincipal } from "@callgate/contract";
 import type { ApprovalAnswer, Approver } from "@callgate/contract";
 import { virtualClock } from "@callgate/testkit";
 import { describe, expect, test } from "vitest";
+import { digestOfWire } from "../lib/digest.ts";
 import { createApprovals } from "./approvals.ts";
-import type { Operation } from "./approvals.ts";
-import { callbackApprover, denyingApprover } from "./approvers.ts";
+import type { AskOptions, KeptAnswers, Operation } from "./approvals.ts";
+import { callbackApprover, denyingApprover, keepingApprover } from "./approvers.ts";
 
 const operation: Operation = {
   principal: localPrincipal,
@@ -46,7 +47,7 @@ describe("createApprovals", () => {
     expect(await approvals.ask(question, { signal: never, answer })).toEqual({ kind: "approved", approvalId: "apr_1", by: "bea" });
     expect(approvals.redeem("apr_1", operation)).toEqual({ kind: "redeemed" });
     await clock.advance(1000);
-    expect(await approvals.ask(question, { signal: never })).toMatchObject({ kind: "denied", by: "nobody" });
+    expect(await approvals.ask(question, { signal: never })).toMatchObject({ kind: "denied", by: "nobody", reason: "Nobody answered in time" });
     expect(asked()).toBe(0);
   });
 
@@ -85,6 +86,42 @@ describe("createApprovals", () => {
     const { approvalId } = await ask();
     await clock.advance(1000);
     expect(approvals.redeem(approvalId, operation)).toEqual({ kind: "refused", reason: "The approval has expired" });
+  });
+
+  test("names everything that has changed", async () => {
+    const { approvals, ask } = desk();
+    expect(approvals.redeem((await ask()).approvalId, { ...operation, runId: "run_2", policyVersion: "rules:2" })).toEqual({ kind: "refused", reason: "Since it was approved, this has changed: the run, the policy" });
+  });
+
+  test("performs the arguments that were kept with an answer; where they are not kept any more it is none", async () => {
+    const { approvals } = desk();
+    const wire = encodeValue({ amount: 3 });
+    const args = { digest: digestOfWire(wire), summary: null };
+    const answer = { kind: "approval" as const, approvalId: "apr_1", approved: true, by: "bea", atMs: 5 };
+    const question = approvals.pose(operation);
+    expect(await approvals.ask(question, { signal: never, answer: { ...answer, args: { ...args, clear: wire } } })).toEqual({ kind: "approved", approvalId: "apr_1", by: "bea", args: wire });
+    expect(await approvals.ask(question, { signal: never, answer: { ...answer, args } })).toEqual({ kind: "denied", approvalId: "apr_1", by: "nobody", reason: "An answer in the name of bea does not count: the arguments given with it are not kept any more", refused: { by: "bea", why: "the arguments given with it are not kept any more" } });
+  });
+
+  test("keeps a signed answer as it is signed where it counts, and judges one that does not", async () => {
+    const signed = { kind: "approval" as const, approvalId: "apr_1", approved: true, by: "bea", atMs: 5 };
+    const said: unknown[] = [];
+    const kept: KeptAnswers = { keep: () => expect.fail("kept as unsigned"), keepSigned: (_question, signal) => { said.push(signal); return Promise.resolve({ kind: "kept", signal: { ...signal, by: "carol" } }); }, elsewhere: () => new Promise(() => undefined) };
+    const answered = (signal: unknown, more: Partial<AskOptions> = {}) => { const { approvals } = desk(() => ({ kind: "signed", signal })); return approvals.ask(approvals.pose(operation), { signal: never, ...more }); };
+    expect(await answered(signed)).toEqual({ kind: "approved", approvalId: "apr_1", by: "bea" });
+    expect(await answered(signed, { kept })).toEqual({ kind: "approved", approvalId: "apr_1", by: "carol" });
+    expect(await answered({ ...signed, by: "local" }, { kept })).toMatchObject({ kind: "denied", by: "nobody", refused: { by: "local" } });
+    expect(said).toEqual([signed]);
+    for (const nonsense of [undefined, null, "yes", { by: "bea" }, { approved: "yes", by: "bea" }, { approved: true }, { approved: true, by: 7 }]) expect(await answered(nonsense)).toMatchObject({ kind: "denied", by: "nobody", reason: "The approver gave no valid answer" });
+  });
+
+  test("what somebody said whose answer does not count is not remembered as a denial; a word about a call is judged as answers are", async () => {
+    const { approvals, ask } = desk(() => ({ kind: "denied", by: "local" }));
+    expect(await ask()).toMatchObject({ kind: "denied", refused: { by: "local" } });
+    expect(approvals.deniedBefore(operation)).toBeUndefined();
+    const strict = createApprovals({ approver: denyingApprover(), clock: virtualClock(0), newId: () => "apr_1", rules: { keys: [{ by: "ann", keyId: "k", verify: () => false }] } });
+    const word = { kind: "resolution" as const, callId: "call_1", attempt: 1, happened: true, by: "bob", atMs: 1 };
+    expect([approvals.wordRefusal(word), strict.wordRefusal(word)]).toEqual([undefined, "it is not signed, and this gate takes signed answers only"]);
   });
 
   test("refuses ids that were never given, or whose question was denied", async () => {
@@ -162,6 +199,10 @@ describe("denyingApprover", () => {
     expect(await denyingApprover().ask(question, never)).toEqual({ kind: "unavailable", help: 'To allow it always, add the rule { "allow": "crm.pay" } to the configuration; to be asked, run it where a person can answer, or set "approvals": "keep" in the configuration: the question then outlives this process, the run waits, and callgate approvals answers it.' });
   });
 
+  test("of a program that scanners found something in says which finding to take for a note", async () => {
+    expect(await denyingApprover().ask({ ...question, ruleId: "JS_EVAL", isReview: true }, never)).toMatchObject({ kind: "unavailable", help: expect.stringContaining('set "check": { "scan": { "JS_EVAL": "note" } } in the configuration; to be asked, run it where') as string });
+  });
+
   test("says what it was given to say", async () => {
     expect(await denyingApprover(({ tool }) => `Run with --allow ${tool}`).ask(question, never)).toEqual({ kind: "unavailable", help: "Run with --allow crm.pay" });
   });
@@ -173,4 +214,8 @@ describe("callbackApprover", () => {
     expect(await callbackApprover(({ tool }) => ({ kind: "approved", by: tool })).ask(question, never)).toEqual({ kind: "approved", by: "crm.pay" });
     await expect(callbackApprover(() => { throw new Error("no"); }).ask(question, never)).rejects.toThrow("no");
   });
+});
+
+test("keepingApprover asks nobody: its questions wait", async () => {
+  expect(await keepingApprover().ask({ ...operation, approvalId: "apr_1", expiresAtMs: 1 }, never)).toEqual({ kind: "pending" });
 });

@@ -1,11 +1,13 @@
 import type { ApprovalAnswer, ApprovalQuestion } from "@callgate/contract";
 import { describe, expect, test } from "vitest";
+import { note } from "./approve.ts";
+import type { ReadyCall } from "./call.ts";
 import { allow, ask, deny, errorOf, testCatalog, testGate, testTool } from "./fixtures/test-broker.ts";
 import type { TestTool } from "./fixtures/test-broker.ts";
 
 function asking(tool: TestTool = {}, answer: (question: ApprovalQuestion) => Promise<ApprovalAnswer> | ApprovalAnswer = () => ({ kind: "approved", by: "ann" })) {
   const state = { ran: 0, questions: [] as ApprovalQuestion[], decide: ask };
-  const pay = testTool("crm.pay", { sensitive: ["/input/card"], ...tool, run: () => (state.ran += 1) });
+  const pay = testTool("crm.pay", { sensitive: ["/input/card"], run: () => (state.ran += 1), ...tool });
   const gate = testGate({ tools: [pay], decide: () => state.decide(), answer: (question) => { state.questions.push(question); return answer(question); } });
   return { gate, state, pay };
 }
@@ -49,6 +51,31 @@ describe("approve", () => {
       await gate.call("crm.pay");
       expect(gate.journal.said).toEqual([{ kind: "approval", approvalId: state.questions[0]?.approvalId, approved: answer.kind === "approved", by: "ann", atMs: gate.clock.now(), ...(answer.kind === "denied" ? { reason: "too much" } : {}) }]);
     }
+  });
+
+  test("says and records who refused it; of an answer that does not count, why, and names nobody", async () => {
+    const told = "It did not happen; do not call it again, nor try to reach the same in another way.";
+    for (const [by, reason, message] of [["ann", "too much", `crm.pay was refused: ann refused it: too much. ${told}`], ["local", undefined, `crm.pay was refused: An answer in the name of local does not count: local asked for it, and nobody answers their own question. ${told}`]] as const) {
+      const { gate } = asking({}, () => ({ kind: "denied", by, ...(reason === undefined ? {} : { reason }) }));
+      expect(errorOf(await gate.call("crm.pay")).message).toBe(message);
+      const [asked, refused] = gate.entries().filter(({ kind }) => kind === "call-decided");
+      expect(asked).toStrictEqual({ kind: "call-decided", atMs: gate.clock.now(), seq: 1, decision: "ask", ruleId: "ask-all", reason: "Every call asks" });
+      expect(refused).toStrictEqual({ kind: "call-decided", atMs: gate.clock.now(), seq: 1, decision: "deny", ruleId: "ask-all", reason: reason ?? "An answer in the name of local does not count: local asked for it, and nobody answers their own question", ...(by === "ann" ? { answeredBy: "ann" } : {}) });
+    }
+  });
+
+  test("records an allowed call with who allowed it, and nothing that was not said", async () => {
+    const { gate } = asking();
+    await gate.call("crm.pay");
+    expect(gate.entries().findLast(({ kind }) => kind === "call-decided")).toStrictEqual({ kind: "call-decided", atMs: gate.clock.now(), seq: 1, decision: "allow", ruleId: "ask-all", answeredBy: "ann" });
+  });
+
+  test("keeps what a read came to that a person allowed, also where its tool says that it can be made again", async () => {
+    const { gate } = asking({ effect: "read", reread: true, run: () => "x".repeat(40_000) });
+    await gate.call("crm.pay");
+    const ended = gate.entries().find(({ kind }) => kind === "call-ended");
+    expect(ended).toMatchObject({ outcome: "ok", result: { clear: { json: expect.stringContaining("xxx") as string } } });
+    expect(ended).not.toHaveProperty("reread");
   });
 
   test("goes by the answer that was kept first, wherever it was given", async () => {
@@ -112,15 +139,16 @@ describe("approve", () => {
     expect(state.ran).toBe(0);
   });
 
-  test.each<[string, (setup: ReturnType<typeof asking>) => void, string]>([
-    ["the policy was replaced", ({ gate }) => { gate.policy.version = "rules:2"; }, "Since it was approved, this has changed: the policy"],
-    ["policy denies it by now", ({ state }) => { state.decide = deny as never; }, "No call is allowed"],
-    ["the caller lost the right to the tool", ({ gate }) => { gate.policy.visible = () => false; }, "The caller lost the right to this tool meanwhile"],
-  ])("refuses an approved call when meanwhile %s", async (_name, change, reason) => {
+  test.each<[string, (setup: ReturnType<typeof asking>) => void, string, string]>([
+    ["the policy was replaced", ({ gate }) => { gate.policy.version = "rules:2"; }, "Since it was approved, this has changed: the policy", "ask-all"],
+    ["policy denies it by now", ({ state }) => { state.decide = deny as never; }, "No call is allowed", "deny-all"],
+    ["the caller lost the right to the tool", ({ gate }) => { gate.policy.visible = () => false; }, "The caller lost the right to this tool meanwhile", "visibility"],
+  ])("refuses an approved call when meanwhile %s", async (_name, change, reason, ruleId) => {
     const setup: ReturnType<typeof asking> = asking({}, () => { change(setup); return { kind: "approved", by: "ann" }; });
     const performed = await setup.gate.call("crm.pay");
     expect([performed.outcome.kind, setup.state.ran]).toEqual(["denied", 0]);
     expect(errorOf(performed).message).toContain(reason);
+    expect(errorOf(performed).details).toEqual({ ruleId });
     expect(setup.gate.entries()).toMatchObject([{}, { decision: "ask" }, { kind: "approval-asked" }, { decision: "deny", answeredBy: "ann" }, { outcome: "denied" }]);
   });
 
@@ -158,4 +186,15 @@ describe("approve", () => {
       message: 'crm.pay needs a person\'s approval and nobody can give it here. It did not happen; do not call it again. Add { "allow": "crm.pay" }.',
     });
   });
+});
+
+test("what is noted of a decision is what was said of it: the item of a plan stands there where there is one", () => {
+  const added: unknown[] = [];
+  const call = { record: { add: (entry: unknown) => added.push(entry) }, seams: { clock: { now: () => 5 } }, request: { seq: 3 }, safe: { text: (text: string) => text } } as unknown as ReadyCall;
+  note(call, { decision: "allow", ruleId: "plan" });
+  note(call, { decision: "deny", ruleId: "plan", reason: "another", answeredBy: "ann", planItem: "item-1" });
+  expect(added).toStrictEqual([
+    { kind: "call-decided", atMs: 5, seq: 3, decision: "allow", ruleId: "plan" },
+    { kind: "call-decided", atMs: 5, seq: 3, decision: "deny", ruleId: "plan", reason: "another", answeredBy: "ann", planItem: "item-1" },
+  ]);
 });

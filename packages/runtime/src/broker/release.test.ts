@@ -66,6 +66,14 @@ describe("a question about a result", () => {
     expect(await ended()).not.toHaveProperty("resultDecided");
   });
 
+  test("a question that could not be written is asked of nobody, and the result stays back", async () => {
+    const { gate, state } = asking({ effect: "write" });
+    gate.journal.fail = (entries) => entries.some(({ kind }) => kind === "approval-asked");
+    const performed = await gate.call("crm.export");
+    expect(performed.outcome).toMatchObject({ kind: "denied", effectStatus: "done", error: { code: "RESULT_WITHHELD", details: { ruleId: "look" }, message: expect.stringContaining("The question could not be written to the journal.") as string } });
+    expect([state.questions, state.ran]).toEqual([[], 1]);
+  });
+
   test("a call that failed has no result to ask about", async () => {
     const { gate, state } = asking({ run: () => { throw new Error("down"); } });
     expect(errorOf(await gate.call("crm.export")).code).toBe("TOOL_FAILED");
@@ -91,6 +99,10 @@ describe("a question about a result", () => {
     const other = { ...parked.past.held, result: { digest: "sha256:other", summary: null, clear: encodeValue("another result") } };
     expect(errorOf(await go({ held: other })).message).toContain("this has changed: the arguments");
     expect(errorOf(await go({ held: { ...parked.past.held, result: { digest: "sha256:x", summary: null } } })).message).toContain("not there any more");
+    state.decide = () => ({ kind: "allow", ruleId: "yes" });
+    // What asked does not any more; the question stands, and its answer is for what was asked.
+    expect(await go()).toMatchObject({ outcome: { kind: "ok", value: { rows: canary } } });
+    expect(gate.entries().at(-1)).toMatchObject({ release: { released: true, ruleId: "look", by: "ann", approvalId: question.approvalId } });
     state.decide = () => ({ kind: "deny", ruleId: "no", reason: "Not any more" });
     expect(errorOf(await go())).toMatchObject({ code: "RESULT_WITHHELD", details: { ruleId: "no" } });
     expect(state.ran).toBe(1);
