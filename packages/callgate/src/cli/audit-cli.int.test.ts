@@ -79,7 +79,7 @@ test("a legal hold keeps a run from erasing and pruning until it is released, an
   const { holdId } = json(["audit", "hold", "--reason", "case 7", "--run", runId]) as { readonly holdId: string };
   expect(json(["audit", "holds"])).toMatchObject([{ holdId, reason: "case 7", by: "local", covers: { runId } }]);
   expect(callgate(["runs", "erase", runId])).toMatchObject({ status: 1, stderr: expect.stringContaining("LEGAL_HOLD") as string });
-  expect(callgate(["runs", "prune", "--max-mib", "0"])).toMatchObject({ status: 0, stdout: "removed 0 runs, 0 bytes · 1 run left under a legal hold\n" });
+  expect(callgate(["runs", "prune", "--max-mib", "0"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^removed 0 runs, .* · 1 run left under a legal hold\n$/) as string });
   expect(callgate(["audit", "release", "hold_none"]).status).toBe(2);
   expect(callgate(["audit", "release", holdId])).toMatchObject({ status: 0, stdout: `released ${holdId}\n` });
   expect(callgate(["audit", "release", holdId]).status).toBe(2);
