@@ -12,7 +12,7 @@ export const callgateErrorCodes = {
   NOT_TRUSTED: "Code or configuration from a folder was not trusted yet",
   SOURCE_FAILED: "A source could not be opened",
   JOURNAL_LOCKED: "Another process holds the journal for longer than we wait",
-  JOURNAL_CORRUPT: "The journal file is damaged; it was kept aside",
+  JOURNAL_CORRUPT: "The journal file is damaged and was kept aside, or the record of a run in it is not what was written there, and the run is not gone on from; the message says which",
   JOURNAL_UNAVAILABLE: "The journal cannot be written: disk full, read-only or gone",
   JOURNAL_VERSION: "The journal was written by a newer Callgate",
   JOURNAL_KEY_LOST: "The key of the journal is gone or another one; clear values cannot be read, summaries can",

@@ -8,6 +8,8 @@ import type { RunWrites, RunWriteSeams } from "./run-writes.ts";
 export interface Claims {
   /** Errors: JOURNAL_KEY_LOST of a run that is named. */
   claim(options: ClaimOptions): Promise<(Omit<ClaimedRun, "run"> & { readonly tenant: string }) | undefined>;
+  /** A run whose record is damaged: from now on it is taken here only when it is named, so that it keeps nobody from the others. */
+  passOver(runId: string): void;
 }
 
 const isReadable = (masterId: string): string => `not exists (select 1 from callgate.run_keys k where k.run_id = r.run_id and k.master_id <> ${masterId})`;
@@ -20,6 +22,7 @@ const claimRun = `
 with found as materialized (
   select run_id, status from callgate.runs r
   where ($1::text is null or run_id = $1) and ($2::text is null or tenant = $2) and ${isReadable("$7")}
+    and ($1::text is not null or run_id <> all ($9::text[]))
     and (status = 'suspended' or owner is distinct from $5 or run_id <> all ($8::text[])) and (
     (status = 'suspended' and ($1::text is not null or due_at_ms <= (select callgate.now_ms($3))))
     or (status = 'running' and kind = 'program' and (lease_until_ms <= callgate.now_ms($3) or owner = any ($4::text[])))
@@ -49,13 +52,15 @@ export function createClaims({ database, owners, masterKey, time, held }: RunWri
     return row["is_due"] === true || dead.length > 0 ? dead : undefined;
   }
 
+  const passedOver = new Set<string>();
   return {
+    passOver: (runId) => void passedOver.add(runId),
     async claim({ runId, tenant, leaseMs }) {
       if (runId !== undefined) await mustOpenRunKey({ database, masterKey }, runId);
       const dead = runId === undefined ? await look(tenant) : await owners.dead();
       if (dead === undefined) return undefined;
       await owners.register();
-      const row = (await database.query("full", claimRun, [runId ?? null, tenant ?? null, time.given(), dead, owners.ownerId, leaseMs, masterKey.id, held()]))[0];
+      const row = (await database.query("full", claimRun, [runId ?? null, tenant ?? null, time.given(), dead, owners.ownerId, leaseMs, masterKey.id, held(), [...passedOver]]))[0];
       if (row === undefined) return undefined;
       const claimed = String(row["run_id"]);
       writes.forget(claimed);

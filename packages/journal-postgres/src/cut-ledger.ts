@@ -1,5 +1,4 @@
-import type { LedgerEvent } from "@callgate/contract";
-import { bytesColumn, leading, nobodysTenant, removedIn, stampText } from "@callgate/runtime/journal-parts";
+import { bytesColumn, eventsOf, leading, nobodysTenant, removedIn, stampText } from "@callgate/runtime/journal-parts";
 import type { Database, Query, SqlRow } from "./database.ts";
 import type { Lanes } from "./lanes.ts";
 
@@ -41,7 +40,7 @@ export async function cutLedger({ database, lanes }: { readonly database: Databa
 }
 
 async function linesThatAreOver(query: Query, page: readonly SqlRow[]): Promise<readonly SqlRow[]> {
-  const events = page.flatMap((line) => JSON.parse(String(line["body"])) as LedgerEvent[]);
+  const events = page.flatMap((line) => eventsOf(line) ?? []);
   const ids = events.flatMap((event) => ("runId" in event ? [event.runId] : "grantId" in event ? [event.grantId] : event.kind === "hold-placed" ? [event.hold.holdId] : []));
   // A lane tells of itself in its first line; only in the list that it is there is a reason to keep the line.
   const opened = Number(page[0]?.["position"]) === 1 && events.length > 0 && events[0]?.kind === "lane-opened" ? [] : events.flatMap((event) => (event.kind === "lane-opened" ? [event.lane] : []));

@@ -1,5 +1,5 @@
-import type { EffectClaim, EffectStatus, JournalEntry, RunLease } from "@callgate/contract";
-import { assertPlain, givenUpError, holderOf, notFoundError, settledEffect, undoSeqOf } from "@callgate/runtime/journal-parts";
+import type { EffectClaim, EffectStatus, RunLease } from "@callgate/contract";
+import { asWritten, assertPlain, entryOf, givenUpError, holderOf, notFoundError, settledEffect, undoSeqOf, unlessDamaged } from "@callgate/runtime/journal-parts";
 import type { EffectHolder } from "@callgate/runtime/journal-parts";
 import type { Database, Query } from "./database.ts";
 import { assertOurs } from "./run-states.ts";
@@ -16,10 +16,10 @@ const settling = "select body from callgate.entries where run_id = $1 and seq in
 
 type Settled = NonNullable<EffectHolder["settled"]>;
 
-/** What the record of its run says of a write. */
-async function settledBy(query: Query, { runId, seq }: EffectHolder): Promise<Settled> {
+/** What the record of its run says of a write, once it is asked. Throws JOURNAL_CORRUPT where it is damaged. */
+async function settledBy(query: Query, { runId, seq }: EffectHolder): Promise<() => Settled> {
   const rows = await query(settling, [runId, seq, undoSeqOf(seq)]);
-  return settledEffect(rows.map((row) => JSON.parse(String(row["body"])) as JournalEntry), seq);
+  return () => settledEffect(asWritten(runId, () => rows.map((row) => entryOf(JSON.parse(String(row["body"]))))), seq);
 }
 
 /** Takes the key of a write. The holder when it is another call's and its write may have changed something. */
@@ -44,7 +44,7 @@ async function lookCloser(query: Query, lease: RunLease, { tenant, idempotencyKe
   if (row === undefined) return "gone";
   const holder = holderOf(row);
   if (holder.runId === lease.runId && holder.callId === callId && holder.settled === undefined) return "reserved";
-  const { effectStatus } = holder.settled ?? (await settledBy(query, holder));
+  const { effectStatus } = holder.settled ?? (await settledBy(query, holder))();
   if (effectStatus !== "none") return holder;
   await query("update callgate.effects set user_id = $3, run_id = $4, call_id = $5, seq = $6, args_digest = $7 where tenant = $1 and idempotency_key = $2", [tenant, idempotencyKey, String(run["user_id"]), lease.runId, callId, seq, argsDigest]);
   return "reserved";
@@ -69,7 +69,8 @@ export async function settleEffect(database: Database, { tenant, user, callId }:
 export async function outliveRuns(query: Query, runIds: readonly string[], now: number | null): Promise<void> {
   const rows = await query("select user_id, run_id, call_id, seq, args_digest, settled from callgate.effects where run_id = any ($1::text[]) and pruned_at_ms is null", [runIds]);
   for (const holder of rows.map(holderOf)) {
-    const settled = await settledBy(query, holder);
+    // Of a damaged record nobody knows; its key is kept.
+    const settled = unlessDamaged(await settledBy(query, holder), { effectStatus: "unknown" });
     if (settled.effectStatus === "none") await query("delete from callgate.effects where run_id = $1 and call_id = $2 and pruned_at_ms is null", [holder.runId, holder.callId]);
     else await query("update callgate.effects set settled = $3, pruned_at_ms = callgate.now_ms($4) where run_id = $1 and call_id = $2 and pruned_at_ms is null", [holder.runId, holder.callId, JSON.stringify(settled), now]);
   }

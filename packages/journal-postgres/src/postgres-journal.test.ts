@@ -1,5 +1,5 @@
 import { testJournal } from "@callgate/testkit";
-import type { JournalStore } from "@callgate/testkit";
+import type { JournalStore, StoreColumn } from "@callgate/testkit";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ended, issued, leaseOf, printed, sampleFinish, sampleRun } from "@callgate/testkit";
@@ -87,6 +87,8 @@ async function storeOf({ name, url }: { readonly name: string; readonly url: str
       }
     },
     faults: { fillDisk: () => fillDisk(url), cutConnections: () => ours().cutConnections(name) },
+    columns: async () => (await database.read(`select table_name as "table", column_name as name, data_type as type from information_schema.columns c
+      join pg_tables t on t.schemaname = c.table_schema and t.tablename = c.table_name where table_schema = 'callgate' and table_name <> 'schema_version' order by table_name, ordinal_position`)) as unknown as readonly StoreColumn[],
     rowAt: (runId, position) => `run_id = '${runId}' and position = ${position}`,
     async copy() {
       const copied = await freshDatabase("new");

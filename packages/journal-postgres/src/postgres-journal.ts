@@ -178,7 +178,11 @@ function writing(parts: Parts, guard: Guard, runBegan: () => void): Pick<Journal
         const claimed = await claims.claim(options);
         if (claimed === undefined) return undefined;
         const { lease, reason, tenant } = claimed;
-        const run = await reads.readRun(tenant, lease.runId); // Where that fails nobody drives it, and its lease comes to its end.
+        // Where that fails nobody drives it, and its lease comes to its end.
+        const run = await reads.readRun(tenant, lease.runId).catch((fault: unknown) => {
+          if (CallgateError.is(fault) && fault.code === "JOURNAL_CORRUPT") claims.passOver(lease.runId);
+          throw fault;
+        });
         if (run === undefined) return undefined;
         held.hold(lease, options.leaseMs);
         return { lease, run, reason };

@@ -1,5 +1,5 @@
 import type { RunFilter, RunRecord } from "@callgate/contract";
-import { errorPlace, openPayload, programPlace, recordOf, waitsPlace } from "@callgate/runtime/journal-parts";
+import { columnError, errorPlace, openPayload, programPlace, recordOf, waitsPlace } from "@callgate/runtime/journal-parts";
 import type { Payload } from "@callgate/runtime/journal-parts";
 import type { SqlRow, SqlValue } from "./database.ts";
 import type { ReadSeams } from "./read-seams.ts";
@@ -31,7 +31,11 @@ export function createRunReads({ database, masterKey, owners }: Pick<ReadSeams, 
     const runId = String(row["run_id"]);
     const key = openRunKey(masterKey, runId, row);
     const sealed = row[column];
-    return sealed instanceof Uint8Array && key.kind === "box" ? openPayload(key.box, sealed, place(runId))?.texts : undefined;
+    if (!(sealed instanceof Uint8Array) || key.kind !== "box") return undefined;
+    const payload = openPayload(key.box, sealed, place(runId));
+    // Taken for erased, a run would be given up, and undone.
+    if (payload === undefined) throw columnError(row, column);
+    return payload.texts;
   }
 
   function toRecord(row: SqlRow, dead: readonly string[]): RunRecord {

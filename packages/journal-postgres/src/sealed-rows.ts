@@ -1,5 +1,5 @@
 import type { Digest, JournalEntry, RunSignal, WireValue } from "@callgate/contract";
-import { asWritten, blobPlace, damagedError, joinEntry, joinSignal, keyLostError, openPayload, payloadPlace, signalPlace } from "@callgate/runtime/journal-parts";
+import { asWritten, blobPlace, damagedError, entryOf, joinEntry, joinSignal, jsonColumn, keyLostError, openPayload, payloadPlace, signalPlace, signalShape } from "@callgate/runtime/journal-parts";
 import type { Payload, RunKey } from "@callgate/runtime/journal-parts";
 import type { SqlRow } from "./database.ts";
 import type { ReadSeams } from "./read-seams.ts";
@@ -46,12 +46,12 @@ export function createSealedRows({ database, masterKey, blobs }: Pick<ReadSeams,
 
   async function readEntry(row: SqlRow, scope: RowScope, clear: boolean): Promise<JournalEntry> {
     const { texts, read } = await open(row, scope, payloadPlace(scope.runId, Number(row["position"])));
-    return joinEntry(asWritten(scope.runId, () => JSON.parse(String(row["body"])) as JournalEntry), texts, clear ? await read() : undefined);
+    return joinEntry(asWritten(scope.runId, () => entryOf(JSON.parse(String(row["body"])))), texts, clear ? await read() : undefined);
   }
 
   async function readSignal(row: SqlRow, scope: RowScope, clear: boolean): Promise<RunSignal> {
     const { texts, read } = await open(row, scope, signalPlace(scope.runId, Number(row["position"])));
-    return joinSignal(asWritten(scope.runId, () => JSON.parse(String(row["body"])) as RunSignal), texts, clear ? await read() : undefined);
+    return joinSignal(jsonColumn<RunSignal>({ ...row, run_id: scope.runId }, "body", signalShape), texts, clear ? await read() : undefined);
   }
 
   return { readKey, readEntry, readSignal };

@@ -1,5 +1,5 @@
 import type { RunSignal, RunWait } from "@callgate/contract";
-import { isAnsweredBy, isCounted, isOverLimit, keyLostError, notFoundError, sealedDigestOf, sealPayload, signalCells, signalLimitError, signalName, signalPlace, splitSignal, stampText, storePayload, textColumn } from "@callgate/runtime/journal-parts";
+import { isAnsweredBy, isCounted, isOverLimit, jsonColumn, keyLostError, notFoundError, sealedDigestOf, sealPayload, signalCells, signalLimitError, signalName, signalPlace, splitSignal, stampText, storePayload, textColumn, waitsShape } from "@callgate/runtime/journal-parts";
 import type { SignalName, Stamp } from "@callgate/runtime/journal-parts";
 import type { Query, SqlRow } from "./database.ts";
 import { openRunKey } from "./run-keys.ts";
@@ -52,7 +52,7 @@ export function createSignals(seams: RunWriteSeams): Signals {
 
   async function wakes(query: Query, { run, runId, name }: Pick<Keeping, "run" | "name"> & { readonly runId: string }): Promise<boolean> {
     if (run["status"] !== "suspended") return false;
-    const waits = JSON.parse(String(run["waits"])) as RunWait[];
+    const waits = jsonColumn<RunWait[]>({ ...run, run_id: runId }, "waits", waitsShape);
     if (!isCounted(waits, name)) return isAnsweredBy(waits, name, 0);
     if ((await query(isDue, [runId, time.given()])).length > 0) return false;
     return isAnsweredBy(waits, name, Number((await query(countEvents, [runId, name.name]))[0]?.["events"]));

@@ -14,7 +14,7 @@ export { processesNamed } from "./processes-named.ts";
 export { readSecurityCases, securityCasesUrl } from "./security-cases.ts";
 export type { SecurityCase } from "./security-cases.ts";
 export { testJournal } from "./journal/test-journal.ts";
-export type { JournalStore } from "./journal/journal-store.ts";
+export type { JournalStore, StoreColumn } from "./journal/journal-store.ts";
 export { ended, entriesOfEveryKind, issued, leaseOf, printed, recorded, sampleFinish, sampleRun } from "./journal/journal-samples.ts";
 export { startJournalProcess } from "./journal/journal-process.ts";
 export type { ChildOpening, JournalProcess } from "./journal/journal-process.ts";

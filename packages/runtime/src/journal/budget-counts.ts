@@ -2,7 +2,8 @@ import { budgetUnits } from "@callgate/contract";
 import type { BudgetAnswer, BudgetCount, BudgetCounter, Spent } from "@callgate/contract";
 import { noWindowMs } from "../lib/budget-window.ts";
 import type { Row } from "./columns.ts";
-import { textColumn } from "./columns.ts";
+import { jsonColumn, textColumn } from "./columns.ts";
+import { amountsShape, placesShape } from "./stored-shapes.ts";
 
 // What budgets are in every database: when one is over its limit, and rows.
 
@@ -57,7 +58,7 @@ export interface BudgetReservation {
 }
 
 export function reservationOf(row: Row): BudgetReservation {
-  return { epoch: Number(row["epoch"]), places: JSON.parse(textColumn(row, "places")) as CountPlace[], amounts: JSON.parse(textColumn(row, "amounts")) as Spent };
+  return { epoch: Number(row["epoch"]), places: jsonColumn<CountPlace[]>(row, "places", placesShape), amounts: jsonColumn<Spent>(row, "amounts", amountsShape) };
 }
 
 /** What is still to be counted of a call that used up `spent`, and where. Undefined: nothing was reserved that is ours. */

@@ -1,14 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
 import type { Digest, EffectClaim, JournalEntry, RecordedEffect, RunLease } from "@callgate/contract";
-import { optionalText, textColumn } from "./columns.ts";
+import { jsonColumn, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { bodiesOf } from "./entry-rows.ts";
 import { createEntrySelects } from "./entry-selects.ts";
 import { givenUpError, notFoundError } from "./fence.ts";
+import { asWritten, unlessDamaged } from "./read-entries.ts";
 import { settlesWrite } from "./settling.ts";
 import type { Settling } from "./settling.ts";
 import type { RunWriter } from "./run-writer.ts";
+import { settledShape } from "./stored-shapes.ts";
 
 /** The call that has a key, as the journal keeps it; `settled` once its run was pruned: what is left of its record. */
 export type EffectHolder = Pick<RecordedEffect, "runId" | "callId" | "seq" | "argsDigest" | "user"> & { readonly settled?: SettledEffect };
@@ -55,7 +57,7 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
   /** What the record of its run says of the write of this call. */
   function settledBy({ runId, seq }: EffectHolder): SettledEffect {
     writer.flush();
-    return settledEffect(rows.settled(runId, seq).flatMap((row) => bodiesOf(row)), seq);
+    return settledEffect(asWritten(runId, () => rows.settled(runId, seq).flatMap((row) => bodiesOf(row))), seq);
   }
 
   return {
@@ -74,7 +76,8 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
     },
     outlive(runId) {
       for (const holder of selectOfRun.all(runId).map(holderOf)) {
-        const settled = settledBy(holder);
+        // Of a damaged record nobody knows; its key is kept.
+        const settled = unlessDamaged(() => settledBy(holder), { effectStatus: "unknown" } as const);
         if (settled.effectStatus === "none") removeOfRun.run(runId, holder.callId);
         else settle.run(JSON.stringify(settled), now(), runId, holder.callId);
       }
@@ -94,14 +97,13 @@ export function createEffects(database: DatabaseSync, { writer, now }: { readonl
 
 /** A row of `effects`, in every database. */
 export function holderOf(row: Row): EffectHolder {
-  const settled = optionalText(row, "settled");
   return {
     runId: textColumn(row, "run_id"),
     callId: textColumn(row, "call_id"),
     user: textColumn(row, "user_id"),
     seq: Number(row["seq"]),
     argsDigest: textColumn(row, "args_digest") as Digest,
-    ...(settled === undefined ? {} : { settled: JSON.parse(settled) as SettledEffect }),
+    ...(row["settled"] === null ? {} : { settled: jsonColumn<SettledEffect>(row, "settled", settledShape) }),
   };
 }
 

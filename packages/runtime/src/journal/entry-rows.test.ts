@@ -118,9 +118,9 @@ test("a journal of schema 2 keeps what was said to its runs, their keys of write
   for (const migration of migrations.slice(0, 2)) old.exec(migration);
   old.exec(`
     pragma application_id = ${0x63676a6c}; pragma user_version = 2;
-    insert into runs (run_id, tenant, user_id, kind, status, lane, started_at_ms, head, epoch) values ('old', 'acme', 'u', 'program', 'running', 'execute', 1, '{"limits":{},"interfaces":{},"roles":[],"claims":{}}', 1);
-    insert into entries (run_id, position, tenant, user_id, kind, at_ms, seq, body, texts) values ('old', 0, 'acme', 'u', 'call-issued', 1, 0, '{"kind":"call-issued","atMs":1,"seq":0,"callId":"c0","tool":"t","effect":"write"}', 0);
-    insert into signals (run_id, position, tenant, user_id, kind, name, body, texts) values ('old', 0, 'acme', 'u', 'event', 'e', '{"kind":"event","name":"e","atMs":1,"payload":{"digest":"sha256:","summary":1}}', 0);
+    insert into runs (run_id, tenant, user_id, kind, status, lane, started_at_ms, head, epoch) values ('old', 'acme', 'u', 'program', 'running', 'execute', 1, '{"limits":{},"interfaces":{},"roles":[],"claims":{},"seed":"00","policyVersion":"p1"}', 1);
+    insert into entries (run_id, position, tenant, user_id, kind, at_ms, seq, body, texts) values ('old', 0, 'acme', 'u', 'call-issued', 1, 0, '{"kind":"call-issued","atMs":1,"seq":0,"callId":"c0","tool":"t","effect":"write","args":{"digest":"sha256:","summary":1}}', 0);
+    insert into signals (run_id, position, tenant, user_id, kind, name, body, texts) values ('old', 0, 'acme', 'u', 'event', 'e', '{"kind":"event","name":"e","by":"u","atMs":1,"payload":{"digest":"sha256:","summary":1}}', 0);
     insert into effects (tenant, idempotency_key, user_id, run_id, call_id, seq, args_digest, reserved_at_ms) values ('acme', 'k', 'u', 'old', 'c0', 0, 'sha256:', 1);
     insert into blob_refs (run_id, digest, tenant, user_id, bytes) values ('old', 'sha256:b', 'acme', 'u', 3)`);
   old.close();

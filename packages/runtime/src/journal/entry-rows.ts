@@ -6,6 +6,7 @@ import type { SplitEntry } from "./entry-codec.ts";
 import { openPayload, openPayloads, payloadPlace, payloadsPlace, sealPayload, sealPayloads } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import { indexedNumber } from "./run-record.ts";
+import { isEntry } from "./stored-shapes.ts";
 
 /** An entry ready to be written: large values are blobs already. */
 export interface PreparedEntry {
@@ -84,10 +85,17 @@ export interface StoredEntry {
   readonly payload: Payload | undefined;
 }
 
-/** The entries of a row as they read once their run is erased. */
+/** The entries of a row as they read once their run is erased. Throws a SyntaxError where it does not hold any. */
 export function bodiesOf(row: Row): readonly JournalEntry[] {
   const parsed: unknown = JSON.parse(textColumn(row, "body"));
-  return row["kind"] === "batch" ? (parsed as readonly JournalEntry[]) : [parsed as JournalEntry];
+  const bodies: readonly unknown[] = row["kind"] === "batch" && Array.isArray(parsed) ? parsed : [parsed];
+  return bodies.map(entryOf);
+}
+
+/** Something that was read as the entry that it is. Throws a SyntaxError where it is none. */
+export function entryOf(parsed: unknown): JournalEntry {
+  if (!isEntry(parsed)) throw new SyntaxError("This is no entry of a journal");
+  return parsed;
 }
 
 /** The entries of a row with `entry_id`, `kind`, `body` and `sealed`. Undefined when what is sealed is not what was written there. */

@@ -1,8 +1,9 @@
 import type { Grant, GrantClaim, GrantUse, KeptGrant, LedgerEvent } from "@callgate/contract";
 import { grantDigest } from "../lib/grant-digest.ts";
-import { optionalNumber, optionalText, textColumn } from "./columns.ts";
+import { jsonColumn, optionalNumber, optionalText, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { KeptGrantUse } from "./record-rows.ts";
+import { grantShape } from "./stored-shapes.ts";
 
 // Standing grants as rows of the tables `grants` and `grant_uses`, in every database.
 
@@ -16,7 +17,7 @@ export function grantValues(grant: Grant): (string | number)[] {
 /** From a row with the number of its uses as `uses`. */
 export function grantOf(row: Row): KeptGrant {
   const [revokedAtMs, revokedBy] = [optionalNumber(row, "revoked_at_ms"), optionalText(row, "revoked_by")];
-  return { ...(JSON.parse(textColumn(row, "body")) as Grant), uses: Number(row["uses"]), ...(revokedAtMs === undefined ? {} : { revoked: { by: revokedBy ?? "", atMs: revokedAtMs } }) };
+  return { ...jsonColumn<Grant>(row, "body", grantShape), uses: Number(row["uses"]), ...(revokedAtMs === undefined ? {} : { revoked: { by: revokedBy ?? "", atMs: revokedAtMs } }) };
 }
 
 export function grantUseOf(row: Row): KeptGrantUse {

@@ -25,6 +25,8 @@ export interface Leases {
   /** Whether a claim would find a run; takes no lock. Errors, of it and of `claim`: JOURNAL_KEY_LOST of a run that is named. */
   canClaim(options: ClaimOptions): boolean;
   claim(options: ClaimOptions): Omit<ClaimedRun, "run"> & { readonly tenant: string } | undefined;
+  /** A run whose record is damaged: from now on it is taken here only when it is named, so that it keeps nobody from the others. */
+  passOver(runId: string): void;
 }
 
 export interface LeaseSeams {
@@ -46,6 +48,7 @@ const isLost = `(owner in (select value from json_each(:dead)) or case
 const claimable = `
   select run_id, tenant, status, epoch from runs
   where (:runId is null or run_id = :runId) and (:tenant is null or tenant = :tenant) and coalesce(master_id = :masterId, true)
+  and (:runId is not null or run_id not in (select value from json_each(:passedOver)))
   and (status = 'suspended' or owner is not :self or run_id not in (select value from json_each(:held))) and (
     (status = 'suspended' and (:runId is not null or due_at_ms <= :now))
     or (status = 'running' and kind = 'program' and ${isLost})
@@ -64,6 +67,8 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
     update runs set status = case when undoing = 1 then status else 'running' end, epoch = epoch + 1, owner = ?, lease_until_ms = ?, lease_until_monotonic_ms = ?, waits = null, waits_sealed = null, wake_at_ms = null, due_at_ms = null
     where run_id = ?`);
 
+  const passedOver = new Set<string>();
+
   function lost(lease: RunLease): Error {
     const row = selectState.get(lease.runId);
     return row === undefined ? notFoundError(lease.runId) : lostError(lease, row);
@@ -74,7 +79,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
     const { dead, near } = owners.look();
     return selectClaimable.get({
       runId: runId ?? null, tenant: tenant ?? null, masterId: keys.masterId, self: owners.ownerId,
-      now: times.now(), monotonic: times.monotonic(), dead: JSON.stringify(dead), near: JSON.stringify(near), held: JSON.stringify(held()),
+      now: times.now(), monotonic: times.monotonic(), dead: JSON.stringify(dead), near: JSON.stringify(near), held: JSON.stringify(held()), passedOver: JSON.stringify([...passedOver]),
     });
   }
 
@@ -82,6 +87,7 @@ export function createLeases(database: DatabaseSync, { writer, keys, owners, sig
 
   return {
     keep,
+    passOver: (runId) => void passedOver.add(runId),
     renew(lease, until) {
       if (!keep(lease, until)) throw lost(lease);
     },

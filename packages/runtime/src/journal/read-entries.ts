@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CallgateError } from "@callgate/contract";
 import type { Blobs, Digest, JournalEntry, RunSignal, WireValue } from "@callgate/contract";
-import { bytesColumn, textColumn } from "./columns.ts";
+import { bytesColumn, jsonColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { joinEntry } from "./entry-codec.ts";
 import { readRow } from "./entry-rows.ts";
@@ -13,6 +13,7 @@ import type { Payload } from "./payload.ts";
 import type { RunKey, RunKeys } from "./run-keys.ts";
 import { settlesWrite } from "./settling.ts";
 import { joinSignal, signalPlace } from "./signal-codec.ts";
+import { signalShape } from "./stored-shapes.ts";
 
 /** Reads what happened in runs. Every query names the tenant; what belongs to another is not there. */
 export interface EntryReader {
@@ -68,7 +69,7 @@ function createSignalReads(database: DatabaseSync, { blobs, scopeOf }: SignalRea
   const selectSignal = database.prepare("select position, body, texts, sealed from signals where tenant = ? and run_id = ? and position = ?");
 
   async function openSignal(row: Row, scope: Scope, clear: boolean): Promise<RunSignal> {
-    const body = asWritten(scope.runId, () => JSON.parse(textColumn(row, "body")) as RunSignal);
+    const body = jsonColumn<RunSignal>({ ...row, run_id: scope.runId }, "body", signalShape);
     if (row["sealed"] === null || scope.key.kind !== "box") return body;
     const payload = openPayload(scope.key.box, bytesColumn(row, "sealed"), signalPlace(scope.runId, Number(row["position"])));
     if (payload === undefined) throw damagedError(scope.runId);
@@ -132,6 +133,16 @@ export function damagedError(runId: string, why = "a sealed value was changed or
 /** Throws JOURNAL_CORRUPT where a run has fewer entries, or more, than were written. */
 export function assertWhole(runId: string, { entries, written }: { readonly entries: number; readonly written: number }): void {
   if (entries !== written) throw damagedError(runId, `${entries} of the ${written} entries of its record are there. Restore it from a backup; callgate audit verify says what is missing`);
+}
+
+/** What `read` reads, or `instead` of a record that is damaged: for who removes it, and must not fail for that. */
+export function unlessDamaged<Value>(read: () => Value, instead: Value): Value {
+  try {
+    return read();
+  } catch (fault) {
+    if (CallgateError.is(fault) && fault.code === "JOURNAL_CORRUPT") return instead;
+    throw fault;
+  }
 }
 
 /** What `read` reads. Throws JOURNAL_CORRUPT where a text is not the JSON that was written. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RunFilter, RunRecord } from "@callgate/contract";
-import { bytesColumn, textColumn } from "./columns.ts";
+import { bytesColumn, columnError, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import type { Owners } from "./owners.ts";
 import { runSpan } from "./entry-rows.ts";
@@ -48,7 +48,11 @@ export function createRunReader(database: DatabaseSync, { keys, owners }: { read
     if (run[column] === null) return {};
     const runId = textColumn(run, "run_id");
     const key = keys.find(runId);
-    return (key.kind === "box" ? openPayload(key.box, bytesColumn(run, column), place(runId))?.texts : undefined) ?? {};
+    if (key.kind !== "box") return {};
+    const payload = openPayload(key.box, bytesColumn(run, column), place(runId));
+    // Taken for erased, a run would be given up, and undone.
+    if (payload === undefined) throw columnError(run, column);
+    return payload.texts ?? {};
   }
 
   function toRecord(row: Row, dead: readonly string[]): RunRecord {

@@ -145,8 +145,13 @@ function claimNow({ leases, runs }: RecorderSeams, options: ClaimOptions): Claim
   const claimed = leases.claim(options);
   if (claimed === undefined) return undefined;
   const { lease, reason, tenant } = claimed;
-  const run = runs.readRun(tenant, lease.runId);
-  return run === undefined ? undefined : { lease, run, reason };
+  try {
+    const run = runs.readRun(tenant, lease.runId);
+    return run === undefined ? undefined : { lease, run, reason };
+  } catch (fault) {
+    if (CallgateError.is(fault) && fault.code === "JOURNAL_CORRUPT") leases.passOver(lease.runId);
+    throw fault;
+  }
 }
 
 function claimEndedNow({ undoClaims, runs }: RecorderSeams, run: { readonly tenant: string; readonly runId: string }, leaseMs: number): EndedClaim {

@@ -66,8 +66,8 @@ export function createRunKeys(database: DatabaseSync, masterKey: MasterKey): Run
     },
     create(runId) {
       const key = randomBytes(32);
+      // Not cached before its row is there: a run that is begun twice keeps its first key.
       const box = createSealedBox(key);
-      cache.set(runId, box);
       return { box, masterId: masterKey.id, wrapped: masterKey.box.seal(key, runId) };
     },
     inRow,

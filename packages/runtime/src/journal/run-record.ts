@@ -1,9 +1,14 @@
 import type { CallError, Digest, JournalEntry, RunFinish, RunRecord, RunStart, RunStatus, RunTokens, RunUnreadable, RunWait } from "@callgate/contract";
-import { optionalNumber, optionalText, textColumn } from "./columns.ts";
+import { jsonColumn, optionalNumber, optionalText, textColumn, wordColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { eraseError } from "./entry-codec.ts";
+import { finishShape, headShape, waitsShape } from "./stored-shapes.ts";
 
 // A run as rows of the table `runs` hold it, in every database.
+
+const runKinds = ["program", "call", "replay", "rehearsal", "agent"] as const satisfies readonly RunStart["kind"][];
+const lanes = ["query", "execute"] as const satisfies readonly RunStart["lane"][];
+const runStatuses = ["running", "suspended", "completed", "rejected", "failed", "limit", "crashed", "cancelled", "diverged"] as const satisfies readonly RunStatus[];
 
 /** Places of the sealed texts that belong to the run and not to one entry. */
 export const programPlace = (runId: string): string => `${runId}\nprogram`;
@@ -68,14 +73,14 @@ function unreadableOf(key: RecordParts["key"]): { readonly unreadable?: RunUnrea
 }
 
 function startOf(row: Row, programText: unknown): RunStart {
-  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion, ...rest } = JSON.parse(textColumn(row, "head")) as RunHead;
+  const { roles, claims, language, seed, limits, driver, interfaces, policyVersion, ...rest } = jsonColumn<RunHead>(row, "head", headShape);
   const [agent, task, replayOf] = [optionalText(row, "agent"), optionalText(row, "task"), optionalText(row, "replay_of")];
   return {
     runId: textColumn(row, "run_id"),
-    kind: textColumn(row, "kind") as RunStart["kind"],
+    kind: wordColumn(row, "kind", runKinds),
     principal: { tenant: textColumn(row, "tenant"), user: textColumn(row, "user_id"), ...(agent === undefined ? {} : { agent }), ...(task === undefined ? {} : { task }), roles, claims },
     startedAtMs: Number(row["started_at_ms"]),
-    lane: textColumn(row, "lane") as RunStart["lane"],
+    lane: wordColumn(row, "lane", lanes),
     language,
     programText: typeof programText === "string" ? programText : undefined,
     programDigest: optionalText(row, "program_digest") as Digest | undefined,
@@ -92,21 +97,20 @@ function startOf(row: Row, programText: unknown): RunStart {
 /** How the run stands. A run whose owner died is crashed, whatever its row says: nobody was left to write it. */
 function endOf(row: Row, dead: readonly string[], sealedError: unknown): Pick<RunRecord, "status" | "isLost" | "endedAtMs" | "error" | "tokens" | "resultNumber"> {
   const resultNumber = optionalNumber(row, "result_number");
-  const status = textColumn(row, "status") as RunStatus;
+  const status = wordColumn(row, "status", runStatuses);
   const owner = optionalText(row, "owner");
   if (status === "running" && owner !== undefined && dead.includes(owner)) {
     const endedAtMs = optionalNumber(row, "last_at_ms") ?? Number(row["started_at_ms"]);
     const isOpen = row["kind"] === "program"; // Nobody goes on with anything else.
     return { status: "crashed", ...(isOpen ? { isLost: true } : {}), endedAtMs, error: isOpen ? lost(textColumn(row, "run_id")) : interrupted, tokens: undefined, resultNumber };
   }
-  const kept = optionalText(row, "finish");
-  const finish = kept === undefined ? undefined : (JSON.parse(kept) as { readonly tokens?: RunTokens; readonly error?: CallError });
+  const finish = row["finish"] === null ? undefined : jsonColumn<{ readonly tokens?: RunTokens; readonly error?: CallError }>(row, "finish", finishShape);
   return { status, endedAtMs: optionalNumber(row, "ended_at_ms"), error: (sealedError as CallError | undefined) ?? finish?.error, tokens: finish?.tokens, resultNumber };
 }
 
 function waitsOf(row: Row, sealed: unknown): readonly RunWait[] {
   if (row["waits"] === null) return [];
-  return (sealed as readonly RunWait[] | undefined) ?? (JSON.parse(textColumn(row, "waits")) as RunWait[]);
+  return (sealed as readonly RunWait[] | undefined) ?? jsonColumn<readonly RunWait[]>(row, "waits", waitsShape);
 }
 
 function lost(runId: string): CallError {

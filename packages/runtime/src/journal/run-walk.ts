@@ -1,3 +1,4 @@
+import { CallgateError } from "@callgate/contract";
 import { isSame, stampText } from "./audit-stamps.ts";
 import type { AuditStamps, Stamp } from "./audit-stamps.ts";
 import { optionalNumber, optionalText, textColumn } from "./columns.ts";
@@ -114,7 +115,7 @@ function readableBodies(row: Row): ReturnType<typeof bodiesOf> | undefined {
   try {
     return bodiesOf(row);
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError || (CallgateError.is(error) && error.code === "JOURNAL_CORRUPT")) return undefined;
     throw error;
   }
 }

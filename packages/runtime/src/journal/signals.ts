@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { RunSignal, RunWait } from "@callgate/contract";
 import { sealedDigestOf, stampText } from "./audit-stamps.ts";
 import type { AuditStamps } from "./audit-stamps.ts";
-import { optionalNumber, textColumn } from "./columns.ts";
+import { jsonColumn, optionalNumber, textColumn } from "./columns.ts";
 import type { Row } from "./columns.ts";
 import { notFoundError, signalLimitError } from "./fence.ts";
 import type { Ledger } from "./ledger.ts";
@@ -12,6 +12,7 @@ import type { RunKeys } from "./run-keys.ts";
 import { signalCells } from "./run-stamps.ts";
 import { isAnsweredBy, isCounted, isOverLimit, signalName, signalPlace } from "./signal-codec.ts";
 import type { SignalName, SplitSignal } from "./signal-codec.ts";
+import { waitsShape } from "./stored-shapes.ts";
 
 /** A signal ready to be written: a large value is a blob already. */
 export interface PreparedSignal {
@@ -53,7 +54,7 @@ export function createSignals(database: DatabaseSync, { keys, stamps, ledger, no
 
   function wakes(run: Row, runId: string, name: SignalName): boolean {
     if (run["status"] !== "suspended" || (optionalNumber(run, "due_at_ms") ?? Number.POSITIVE_INFINITY) <= now()) return false;
-    const waits = JSON.parse(textColumn(run, "waits")) as RunWait[];
+    const waits = jsonColumn<RunWait[]>({ ...run, run_id: runId }, "waits", waitsShape);
     return isAnsweredBy(waits, name, isCounted(waits, name) ? Number(countEvents.get(runId, name.name)?.["events"]) : 0);
   }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { testJournal } from "@callgate/testkit";
 import { vi } from "vitest";
-import type { JournalStore } from "@callgate/testkit";
+import type { JournalStore, StoreColumn } from "@callgate/testkit";
 import { runSpan } from "./entry-rows.ts";
 import { createFileBlobs } from "./file-blobs.ts";
 import { openJournal } from "./fixtures/open-journal.ts";
@@ -52,6 +52,12 @@ function storeIn(folder: string): JournalStore {
       } finally {
         database.close();
       }
+    },
+    async columns() {
+      const database = new DatabaseSync(join(folder, "journal.db"));
+      const rows = database.prepare(`select t.name as "table", c.name, c.type from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and t.name not like 'sqlite%'`).all();
+      database.close();
+      return await Promise.resolve(rows as unknown as StoreColumn[]);
     },
     rowAt: (runId, position) => `entry_id = (select run_no from runs where run_id = '${runId}') * ${runSpan} + ${position}`,
     async copy() {

@@ -9,6 +9,13 @@ export interface StoreFaults {
   readonly cutConnections?: () => void;
 }
 
+/** A column of a table, with its type as SQL has it. */
+export interface StoreColumn {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+}
+
 /** One store, empty at first. The suite opens it as often as it likes. */
 export interface JournalStore {
   /**
@@ -21,6 +28,8 @@ export interface JournalStore {
   bytes(): Promise<Buffer>;
   /** Changes the store behind the journal's back: one statement of SQL, its tables named without a schema. */
   edit(statement: string): Promise<void>;
+  /** All columns of all tables, views left out. */
+  columns(): Promise<readonly StoreColumn[]>;
   readonly faults: StoreFaults;
   /** The condition that finds the row of `entries` of that run that begins at that position. */
   rowAt(runId: string, position: number): string;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Journal, JournalEntry } from "@callgate/contract";
 import { chainSuite } from "./chain-suite.ts";
 import { backupSuite, leaseSuite, signalSuite } from "./durable-suite.ts";
+import { damageSuite } from "./damage-suite.ts";
 import { budgetSuite } from "./budget-suite.ts";
 import { effectSuite } from "./effect-suite.ts";
 import { grantSuite } from "./grant-suite.ts";
@@ -54,6 +55,7 @@ export function testJournal(name: string, createStore: () => Promise<JournalStor
     taintSuite({ setUp, openAgain });
     grantSuite({ setUp, openAgain });
     chainSuite({ setUp, openAgain });
+    damageSuite({ setUp, openAgain });
     backupSuite({ setUp, openAgain }, (store) => open.push(store));
     faultSuite(setUp);
     processSuite(setUp);
@@ -112,7 +114,7 @@ function runsSuite(setUp: SetUp, openAgain: OpenAgain): void {
     const { journal } = await setUp();
     await journal.begin(sampleRun("r1"));
     await expect(journal.begin(sampleRun("r1", { principal: bob }))).rejects.toMatchObject({ name: "CallgateError" });
-    expect(await journal.readRun("acme", "r1")).toMatchObject({ principal: alice });
+    expect(await journal.readRun("acme", "r1")).toMatchObject({ principal: alice, programText: sampleRun("r1").programText });
   });
 
   test("lists the runs that an agent acted in, with every other filter", async () => {
