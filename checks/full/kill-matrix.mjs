@@ -130,6 +130,8 @@ none unknown in silence. A run that is lost five times at one point is given up,
 times. A process of Node or Python cannot be executed again: its run ends as \`crashed\`, every write that happened is
 on record as done or unknown, none happened twice, and what happened is undone once or listed for a person. \`waiting\` is
 answered by a person in its middle: QuickJS and Deno are suspended meanwhile, Node and Python wait alive.`;
-  writeSection({ page: "kill-matrix.md", intro, section: `${guestName} on ${journalName}`, text: `${measured(`node checks/full/kill-matrix.mjs --journal ${values.journal} --guest ${values.guest} --kills ${values.kills}`)}\n\n${table}` });
+  const killed = rows.reduce((sum, { kills }) => sum + kills, 0);
+  const early = killed < Number(values.kills) ? ` Stopped early, by its time (\`--minutes ${values.minutes}\`), after ${killed} of ${values.kills} kills; what is there is whole.` : "";
+  writeSection({ page: "kill-matrix.md", intro, section: `${guestName} on ${journalName}`, text: `${measured(`node checks/full/kill-matrix.mjs --journal ${values.journal} --guest ${values.guest} --kills ${values.kills}`)}${early}\n\n${table}` });
 }
 if (rows.some((row) => row.faults.length > 0)) process.exitCode = 1;
