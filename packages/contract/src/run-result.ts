@@ -83,4 +83,9 @@ export interface RunResult {
   readonly durationMs: number;
   /** How much of that it stood still without a process: suspended, or lost. Absent: it never did. */
   readonly waitedMs?: number;
+  /**
+   * The journal could not be written at the end (a full disk): what is told here holds, and the end is not on record. It is
+   * tried again while the process lives; should that end before, another one executes the program again from its record.
+   */
+  readonly isUnrecorded?: true;
 }

@@ -45,7 +45,7 @@ export function buildProgram(perform: (options: GlobalOptions, action: Action) =
   addPolicyCommands(program, act);
   addLimitCommands(program, act);
   addSetupCommands(program, act);
-  program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 130 interrupted");
+  program.addHelpText("after", "\nExit codes: 0 ok · 1 failed · 2 usage · 3 denied · 4 auth · 5 suspended (approval pending) · 6 limit or timeout · 7 completed, not on record · 130 interrupted");
   return program;
 }
 

@@ -5,7 +5,7 @@ import { exitCodeOfError, exitCodeOfFault, exitCodeOfRun, exitCodes } from "./ex
 describe("exitCodes", () => {
   // Scripts branch on these numbers. If this test is red, the numbers are right and the change is wrong.
   test("are pinned", () => {
-    expect(exitCodes).toEqual({ ok: 0, failed: 1, usage: 2, denied: 3, auth: 4, approvalPending: 5, limit: 6, interrupted: 130 });
+    expect(exitCodes).toEqual({ ok: 0, failed: 1, usage: 2, denied: 3, auth: 4, approvalPending: 5, limit: 6, unrecorded: 7, interrupted: 130 });
   });
 });
 
@@ -21,6 +21,7 @@ describe("exitCodeOfRun", () => {
     [{ status: "limit" }, 6],
     [{ status: "failed", error: error("TOOL_TIMEOUT") }, 6],
     [{ status: "crashed" }, 1],
+    [{ status: "completed", isUnrecorded: true }, 7],
     [{ status: "cancelled" }, 130],
     [{ status: "diverged" }, 1],
   ] as const)("%j is %d", (result, code) => expect(exitCodeOfRun(result)).toBe(code));

@@ -10,16 +10,18 @@ export const exitCodes = {
   auth: 4,
   approvalPending: 5,
   limit: 6,
+  /** It completed, and that is not on record. */
+  unrecorded: 7,
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The exit code of a run. */
-export function exitCodeOfRun(result: Pick<RunResult, "status" | "error">): ExitCode {
+export function exitCodeOfRun(result: Pick<RunResult, "status" | "error" | "isUnrecorded">): ExitCode {
   switch (result.status) {
     case "completed":
-      return exitCodes.ok;
+      return result.isUnrecorded === true ? exitCodes.unrecorded : exitCodes.ok;
     case "suspended":
       return exitCodes.approvalPending;
     case "limit":

@@ -484,7 +484,8 @@ describe("workers", () => {
       journal.before = () => undefined;
       throw new CallgateError("JOURNAL_UNAVAILABLE", "no space left");
     };
-    const { runId, status, notices } = await gate.run("return await tools.t.pay({})");
+    const { runId, status, notices, isUnrecorded } = await gate.run("return await tools.t.pay({})");
+    expect(isUnrecorded).toBe(true);
     expect([status, notices.some((notice) => notice.includes("could not be written")), journal.runs.get(runId)?.status]).toEqual(["completed", true, "running"]);
     expect(await gate.runs.resume(runId)).toMatchObject({ status: "completed", value: { value: "paid" }, calls: [{ outcome: "ok" }] });
   });

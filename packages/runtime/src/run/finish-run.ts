@@ -195,21 +195,25 @@ export async function shapeAndRecord(scope: RunScope, request: Pick<RunRequest, 
     tokens,
     ...(known === undefined ? {} : { resultNumber: known.number }),
   };
+  let unrecorded: Pick<RunResult, "isUnrecorded"> = {};
   if (draft.status === "running") await log.settle();
   else if (suspension !== undefined) {
     if (!(await log.suspend(suspension))) scope.notices.add("The journal could not be written; any worker goes on with the run once its lease is over");
     seams.emit({ kind: "run-suspended", atMs: suspension.atMs, runId, principal, waits: suspension.waits });
   } else if (request.recorded) {
-    if (!(await log.finish(finish, { onlyRead })) && !scope.fence.signal.aborted) scope.notices.add(owedNotice(runId));
+    if (!(await log.finish(finish, { onlyRead })) && !scope.fence.signal.aborted) {
+      unrecorded = { isUnrecorded: true };
+      scope.notices.add(owedNotice(runId));
+    }
     // The end was not written: the run is another owner's, and goes on or ended there.
     if (scope.fence.signal.aborted) return { ...shaped, status: "running", notices: [...shaped.notices, lostNotice(runId)], tokens };
     seams.emit({ kind: "run-ended", atMs: finish.endedAtMs, runId, principal, status: draft.status, durationMs: draft.durationMs });
   }
   const { all } = scope.notices;
-  if (all.length === draft.notices.length) return { ...shaped, tokens };
+  if (all.length === draft.notices.length) return { ...shaped, ...unrecorded, tokens };
   // The journal failed meanwhile: that has to be told too.
   const { resultTokens: result, ...retold } = shape(all);
-  return { ...retold, tokens: { ...tokens, result } };
+  return { ...retold, ...unrecorded, tokens: { ...tokens, result } };
 }
 
 /** The record's form of an error; line and column become part of its details. */
