@@ -29,6 +29,7 @@ export const callErrorCodes = {
   EFFECT_ELSEWHERE: "The same write of the same task is under way in another run; this call did not happen",
   WAIT_TIMED_OUT: "The event the program waited for did not come in time",
   HANDLE_NOT_FOUND: "No such result handle is visible to the caller",
+  HANDLE_REHEARSED: "The result is one of a rehearsal and may hold placeholders, so no program goes on with it",
   RUN_INTERRUPTED: "The process that ran the program ended before the run did; writes without a recorded end are unknown",
   PROGRAM_THREW: "The program threw an error that has no code of its own, and did not catch it",
   PROGRAM_STALLED: "The program awaits something that can no longer happen",

@@ -138,13 +138,16 @@ describe.each(modes)("createMcpServer: %s over %s", (era, wire) => {
   });
 
   test("a model may rehearse, and is told what would be written; nothing of it approves or applies", async () => {
-    const item = { id: "1", tool: "crm.update", effect: "write", args: {}, argsDigest: "sha256:1", occurrence: 0, decision: { kind: "ask", ruleId: "default:write" }, origins: [], derivedFrom: [] } as const;
-    const plan = { items: [item, { ...item, id: "2", isConditional: true }] } as Partial<Plan> as Plan;
+    const item = { id: "1", tool: "crm.update", effect: "write", args: { id: 7, stage: "won" }, argsDigest: "sha256:1", occurrence: 0, decision: { kind: "ask", ruleId: "default:write" }, origins: [], derivedFrom: [] } as const;
+    const plan = { items: [{ ...item, inner: [{ ...item, id: "1.1", tool: "crm.note", args: { text: "x".repeat(2_000) } }] }, { ...item, id: "2", isConditional: true, onlyWith: ["empty lists"], varies: { paths: ["/id"], restDigest: "sha256:2" } }] } as Partial<Plan> as Plan;
     const gate = createFakeGate({ run: () => Promise.resolve({ ...completed(1), plan }) });
     const client = await connect(gate, [era, wire]);
     const { tools } = await client.listTools();
     const result = await client.callTool({ name: "execute_code", arguments: { code: "return 1", rehearse: true } });
-    expect(result.structuredContent).toMatchObject({ planned: [{ id: "1", tool: "crm.update", decision: "ask" }, { id: "2", isConditional: true }] });
+    expect(result.structuredContent).toMatchObject({ planned: [{ id: "1", tool: "crm.update", effect: "write", args: { id: 7, stage: "won" }, decision: "ask" }, { id: "1.1", tool: "crm.note", args: expect.stringMatching(/^\{"text":"x{490}x*… \(2011 characters\)$/) as string }, { id: "2", isConditional: true, onlyWith: ["empty lists"], varies: ["/id"] }] });
+    // What a person reads in the client, where it shows text only.
+    expect(firstText(result)).toContain('- 1 crm.update {"id":7,"stage":"won"}: changes data; needs approval\n');
+    expect(firstText(result)).toMatch(/- 2 crm\.update .*conditional, comes only with empty lists; known only when it comes: \/id/);
     expect(gate.asked.find(({ method }) => method === "run")?.args[1]).toMatchObject({ rehearse: true });
     expect(tools.map(({ name }) => name)).toEqual(["search_tools", "get_tool_details", "call_tool", "execute_code", "query_code", "read_result"]);
   });

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, RunResult, ShapedValue } from "@callgate/contract";
 import { modelView, runReport } from "@callgate/runtime";
 import type { Answer } from "./answer.ts";
+import { plannedRecord, plannedText } from "./planned-writes.ts";
 
 /** Calls that are told one by one; those that ended `ok` are only counted. */
 const CALLS_SHOWN = 10;
@@ -9,7 +10,8 @@ const CALLS_SHOWN = 10;
 export function renderRun(result: RunResult): Answer {
   // A run that waits has not failed: what it waits for, and what to do, is among its notices.
   const isError = result.status !== "completed" && result.status !== "suspended";
-  const report = runReport(result);
+  const told = runReport(result);
+  const report = result.plan === undefined || result.plan.items.length === 0 ? told : `${told}\n${plannedText(result.plan)}`;
   const text = result.status === "suspended" ? `${report}\n\nWhat came of it, once it goes on: read_result with the handle run://${result.runId}` : report;
   return { text, structured: runRecord(result), ...(isError ? { isError } : {}) };
 }
@@ -32,7 +34,7 @@ function runRecord(result: RunResult): JsonObject {
     ...some("artifacts", result.artifacts.map(({ name, mimeType, sizeBytes, handle }) => ({ name, mimeType, sizeBytes, handle }))),
     ...(result.waits === undefined ? {} : some("waits", result.waits.map(({ kind, seq }) => ({ kind, seq })))),
     ...(result.compensation === undefined ? {} : { compensation: modelView(result.compensation) }),
-    ...(result.plan === undefined ? {} : some("planned", result.plan.items.slice(0, CALLS_SHOWN).map(({ id, tool, decision, isConditional }) => ({ id, tool, decision: decision.kind, ...(isConditional === undefined ? {} : { isConditional }) })))),
+    ...(result.plan === undefined || result.plan.items.length === 0 ? {} : plannedRecord(result.plan)),
     callCount: result.calls.length,
     ...some("callsNotOk", bad.slice(0, CALLS_SHOWN).map(({ tool, outcome, effectStatus, error }) => ({ tool, outcome, effectStatus, ...(error === undefined ? {} : { code: error.code }) }))),
     durationMs: Math.round(result.durationMs),

@@ -113,6 +113,20 @@ describe("older versions of a tool", () => {
     expect(await alone.call("workflows.cancel_order", { order_id: "W7" })).toMatchObject({ outcome: { error: { code: "WORKFLOW_BROKEN" } } });
   });
 
+  test("a plan is good for the tool as it was shown: with another version of it nothing runs, be the older one kept or not", async () => {
+    const gate = await open("1");
+    const { plan } = await gate.run(program, { rehearse: true });
+    if (plan === undefined) throw new Error("no plan");
+    const approved = await gate.plans.approve(plan, { by: "bea" });
+    for (const version of ["2", "2 alone"] as const) {
+      const upgraded = await open(version);
+      expect(await upgraded.plans.problems(approved)).toEqual([expect.stringContaining("version 2 now") as string]);
+      await expect(upgraded.apply(approved)).rejects.toMatchObject({ code: "PLAN_STALE", message: expect.stringMatching(/the definition of shop\.cancel has changed \(it is version 2 now, .*Nothing was done; rehearse the program again/) as string });
+      await upgraded.close();
+    }
+    expect(seen).toEqual([]);
+  });
+
   test("what is sensitive today is in no record of an older form that does not say what is", async () => {
     const gate = await open("2");
     const { runId } = await gate.run(program, { interfaces: await interfaces(gate) });

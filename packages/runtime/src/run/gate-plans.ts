@@ -122,7 +122,7 @@ function otherPrincipal(plan: Plan, principal: Principal): readonly string[] {
 function changesSincePlan(plan: Plan, { policyVersion, view }: { readonly policyVersion: string; readonly view: CatalogView }): readonly string[] {
   const tools = Object.entries(plan.tools).flatMap(([name, digest]) => {
     const tool = view.catalog.resolve(name);
-    return tool === undefined ? [`the tool ${name} is not here`] : tool.definitionDigest === digest ? [] : [`the definition of ${name} has changed`];
+    return tool === undefined ? [`the tool ${name} is not here`] : tool.definitionDigest === digest ? [] : [`the definition of ${name} has changed (it is version ${tool.tool.version} now, and a plan is good for the tool as it was shown, also where that keeps its older version)`];
   });
   return [...(policyVersion === plan.policyVersion ? [] : ["the policy has changed"]), ...tools];
 }

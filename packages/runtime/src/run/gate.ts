@@ -137,7 +137,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     check,
     drivers: options.drivers,
     earlier: createEarlierPrograms(),
-    reader: ({ principal, taint }) => (handle, part) => reader.read(handle, part, { principal, taint, budget: undefined }),
+    reader: ({ principal, taint }) => (handle, part) => reader.read(handle, part, { principal, taint, budget: undefined, isProgram: true }),
   });
   return { seams, check, reader, runner, limits, callLimits };
 }

@@ -81,6 +81,20 @@ describe("a rehearsal", () => {
     expect(plan.notes).toEqual([expect.stringContaining("t.get"), expect.stringMatching(/Nothing is known of what these answer.*: t\.odd\./), expect.stringContaining("ends where one of these fails: t.ticket, t.odd")]);
   });
 
+  test("what it returned goes into no program, for a placeholder would be written for real; people read it", async () => {
+    const shop = await world();
+    const { value, runId } = await shop.gate.run("const { ticket } = await tools.t.ticket({ title: 'x' }); return Array.from({ length: 400 }, () => 'about ' + ticket);", { rehearse: true, budgetTokens: 300 });
+    if (value?.kind !== "outline") throw new Error("it was to be kept");
+    const read = `const lines = await results.read("${value.handle}"); await tools.t.note({ id: "o-1", text: JSON.stringify(lines).slice(0, 40) });`;
+    for (const run of [{}, { rehearse: true }]) expect(await shop.gate.run(read, run)).toMatchObject({ status: "failed", error: { code: "HANDLE_REHEARSED", message: expect.stringContaining(runId) as unknown } });
+    expect(shop.wrote).toEqual([]);
+    expect(await shop.gate.read(value.handle, { limit: 1 })).toMatchObject({ kind: "value" });
+    // Of one that had no placeholder everything is real.
+    const { value: real } = await shop.gate.run("const orders = await tools.t.list({}); return Array.from({ length: 400 }, () => orders[0].id);", { rehearse: true, budgetTokens: 300 });
+    if (real?.kind !== "outline") throw new Error("it was to be kept");
+    expect(await shop.gate.run(`return JSON.stringify(await results.read("${real.handle}", { limit: 1 })).includes("o-1")`)).toMatchObject({ status: "completed", value: { value: true } });
+  });
+
   test("one that fails has no plan", async () => {
     const shop = await world();
     const result = await shop.gate.run("await tools.t.cancel({ id: 'o-1', reason: 'x' }); throw new Error('no');", { rehearse: true });

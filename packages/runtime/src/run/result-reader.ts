@@ -1,5 +1,5 @@
 import { decodeValue } from "@callgate/contract";
-import type { Blobs, Journal, Principal, ReadResult } from "@callgate/contract";
+import type { Blobs, Journal, Principal, ReadResult, RunRecord } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
 import type { RunTaint } from "../provenance/taint-keeper.ts";
 import { taintScopes } from "../provenance/taint-scopes.ts";
@@ -9,7 +9,7 @@ import type { PartBudget, PartOptions } from "../result/read-part.ts";
 
 /** Reads kept results. A handle is good for the tenant and user whose run made it, and for nobody else. */
 export interface ResultReader {
-  read(handle: string, options: PartOptions, asker: { readonly principal: Principal; readonly budget: PartBudget | undefined; /** Hears of the labels that the result brings along. */ readonly taint: RunTaint }): Promise<ReadResult>;
+  read(handle: string, options: PartOptions, asker: { readonly principal: Principal; readonly budget: PartBudget | undefined; /** Hears of the labels that the result brings along. */ readonly taint: RunTaint; /** What is read goes into a program, whose calls may be real. */ readonly isProgram?: true }): Promise<ReadResult>;
 }
 
 /** Decoded values kept between reads, by characters of their JSON: paging through a large result parses it once. */
@@ -19,7 +19,7 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
   const decoded = new LRUCache<string, { readonly value: unknown; readonly chars: number }>({ maxSize: maxKeptChars, maxEntrySize: maxKeptChars, sizeCalculation: ({ chars }) => chars + 1 });
 
   return {
-    async read(handle, options, { principal, budget, taint }) {
+    async read(handle, options, { principal, budget, taint, isProgram }) {
       const named = parseHandle(handle);
       if (named === undefined) return failure("HANDLE_NOT_FOUND", `"${String(handle).slice(0, 100)}" is no result handle; one looks like result://run_.../1`);
       const { tenant, user } = principal;
@@ -27,6 +27,7 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
       // Another's handle and one that never was are not told apart.
       const entry = run !== undefined && run.principal.user === user ? await journal.readResult(tenant, named.runId, named.number) : undefined;
       if (run === undefined || entry === undefined) return failure("HANDLE_NOT_FOUND", `There is no result ${handle} for you. It may have been removed since; run the program again`);
+      if (isProgram === true && (await holdsPlaceholders(journal, run))) return failure("HANDLE_REHEARSED", `${handle} is of a rehearsal (${named.runId}): what it holds may stand for something that is not there, so no program goes on with it. Run the program for real, or apply its plan, and read the result of that`);
       // What its task and conversation had read may be in it as well: a model wrote the program with that in mind.
       await taint.add(await journal.readTaint(tenant, taintScopes(run)));
       if (entry.artifact !== undefined) {
@@ -45,4 +46,10 @@ export function createResultReader({ journal, blobs }: { readonly journal: Journ
       return readPart(kept.value, options, budget);
     },
   };
+}
+
+/** Whether answers of a run were placeholders, its own or those of a recorded rehearsal: what it returned may be made of them. */
+async function holdsPlaceholders(journal: Pick<Journal, "readEntries">, { runId, kind, edits, principal: { tenant } }: RunRecord): Promise<boolean> {
+  if (kind !== "rehearsal" && edits === undefined) return false;
+  return (await journal.readEntries(tenant, runId)).some((entry) => entry.kind === "call-ended" && entry.simulated !== undefined);
 }
