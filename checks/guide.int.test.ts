@@ -2,13 +2,14 @@
 // them, configurations and rules are read by the real readers, and the commands of the first page are run as a newcomer
 // runs them. What an example takes for given (a gate, a handle) stands in `given` below.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createCedarPolicy } from "@callgate/policy-cedar";
 import type { PolicyRule } from "@callgate/policy-cedar";
+import { isWholeRun } from "@callgate/testkit";
 import ts from "typescript";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { configSchema } from "../packages/callgate/src/config/config-schema.ts";
 
 interface Fence {
@@ -122,5 +123,21 @@ describe("docs/guide and the packages' READMEs", { timeout: 120_000 }, () => {
     expect(status).toBe(0);
     expect(stdout).toContain("notes.get");
     expect(stdout).toContain('"text": "Programs import tools; every call passes one gate"');
+  });
+
+  // Some twenty commands one after the other, each of which has a test of its own.
+  test.skipIf(!isWholeRun)("plan-undo-keep.md does what it says, step by step, in an empty folder (whole runs only)", { timeout: 600_000 }, () => {
+    const home = mkdtempSync(join(tmpdir(), "callgate-newcomer-"));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const env = { PATH: `${resolve("node_modules/.bin")}:${process.env["PATH"] ?? ""}`, HOME: home, NO_COLOR: "1" };
+    const steps = of("sh").filter(([, { file }]) => file.endsWith("/plan-undo-keep.md")).map(([, { text }], index) => `echo "== ${index}"\n${text}`);
+    const { stdout } = spawnSync("bash", ["-c", steps.join("\n")], { cwd: home, env, encoding: "utf8" });
+    const [, shop = "", review = "", applied = "", undone = "", saved = "", kept = ""] = stdout.split(/== \d+\n/);
+    expect(shop).toContain("is trusted");
+    expect(review).toMatch(/1 shop\.cancel changes data[^]*\/id is from shop\.list[^]*2 shop\.cancel[^]*Nobody has approved it[^]*"o-17": "open", "o-18": "open"/);
+    expect(applied).toMatch(/→ edited by \S+ to \{"id":"o-17","reason":"We are sorry"\}[^]*approved by[^]*"o-17":"cancelled","o-18":"cancelled"/);
+    expect(undone).toMatch(/Undone, last first:[^]*"o-17":"open","o-18":"open"[^]*what shop\.cancel did in call 2 was undone/);
+    expect(saved).toContain("workflows/cancel_first holds workflows.cancel_first 1.0.0");
+    expect(kept).toMatch(/"cancelled": ?true[^]*1 of 1 test passed; nothing was called[^]*1 workflow fits its tools[^]*"o-17":"cancelled","o-18":"cancelled"/);
   });
 });
