@@ -117,6 +117,8 @@ export interface RecordingTool {
   readonly effect: Effect;
   readonly input: JsonSchema;
   readonly output?: JsonSchema;
+  /** It answers in pages: `pages` is there for the program. */
+  readonly paged?: true;
 }
 
 /** An answer a program had, in the order in which it had them. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EditResult, Gate, NewCall, Recording, RecordingEnd, Source, Tool } from "@callgate/contract";
+import type { EditResult, Gate, NewCall, Recording, RecordingEnd, RecordingTool, Source, Tool } from "@callgate/contract";
 import { CallgateError, ToolError } from "@callgate/contract";
 import { modelView } from "@callgate/runtime";
 import { createCallgate } from "../create-callgate.ts";
@@ -77,15 +77,15 @@ function sourcesOf({ tools }: Recording): readonly Source[] {
     namespace,
     kind: "functions",
     state: { kind: "ready" },
-    list: () => Promise.resolve({ tools: members.map(({ name, description, effect, input, output }) => ({ claimed: false, tool: toolOf({ name: name.slice(namespace.length + 1), description, effect, input, output }) })), problems: [] }),
+    list: () => Promise.resolve({ tools: members.map(({ name, ...declared }) => ({ claimed: false, tool: toolOf({ ...declared, name: name.slice(namespace.length + 1) }) })), problems: [] }),
     call: (name) => refuse(name),
     onChange: () => undefined,
     close: () => Promise.resolve(),
   }));
 }
 
-function toolOf({ output, ...spec }: Pick<Tool, "name" | "description" | "effect" | "input"> & { readonly output: Tool["output"] }): Tool {
-  return { ...spec, ...(output === undefined ? {} : { output }), tags: [], permissions: [], labels: [], version: "1", timeoutMs: 5_000, examples: [], errors: [], handler: () => refuse(spec.name) };
+function toolOf({ name, description, effect, input, output, paged }: RecordingTool): Tool {
+  return { name, description, effect, input, ...(output === undefined ? {} : { output }), ...(paged === undefined ? {} : { paged }), tags: [], permissions: [], labels: [], version: "1", timeoutMs: 5_000, examples: [], errors: [], handler: () => refuse(name) };
 }
 
 function refuse(name: string): Promise<never> {

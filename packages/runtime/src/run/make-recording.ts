@@ -191,8 +191,8 @@ function toolsOf({ recorded, calls }: ResumePoint, { catalog }: CatalogView, ref
     const tool = catalog.resolve(name)?.declared;
     if (tool === undefined && called.includes(name)) throw refuse(`its tool ${name} is not here, so its types are not known`);
     if (tool === undefined) return [];
-    const { description, effect, input, output } = tool;
-    return [{ name, description, effect, input, ...(output === undefined ? {} : { output }) }];
+    const { description, effect, input, output, paged } = tool;
+    return [{ name, description, effect, input, ...(output === undefined ? {} : { output }), ...(paged === true ? { paged } : {}) }];
   });
 }
 

@@ -42,7 +42,7 @@ export async function rehearseOthers({ seams, runner, driver }: OthersOptions, r
   for (const variant of variants) {
     if (request.signal.aborted) return;
     const rerun = createRerun({ runId, newCalls: "simulate", answers: source.answers.filter(({ tool }) => tool === undefined || (tool.effect === "read" && tool.simulated === undefined)), startMs: source.startMs, isEager: !driver.replayable }, clock);
-    const other = await runner.run({ ...request, limits, rerun, rehearsal: { variant, isReviewed: true } });
+    const other = await runner.run({ ...request, startedMs: clock.monotonic(), limits, rerun, rehearsal: { variant, isReviewed: true } });
     if (other.status === "rejected" || other.status === "cancelled") continue;
     const told = { runId: other.runId, variant };
     await journal.signal(tenant, runId, { kind: "event", name: otherEvent, id: other.runId, payload: redactor.record(told, encodeValue(told), []), by: user, atMs: clock.now() });
