@@ -95,7 +95,7 @@ const intro = `# Runs of the examples as tests
 
 Every run of a program that an example makes is exported as a test, and replayed in a namespace of its own: without a network,
 with the examples, the data sets and the sockets of databases out of reach, after the example and what it started are gone.
-Then the same with its program edited: it prints a line first, and everything that it calls is answered from the record.
+Then the same with its program edited: it prints a line first, and everything that it calls is answered from the record. An example that has no section here has not been gone through yet.
 
 Examples without a run of a program on record: ${Object.entries(without).map(([name, why]) => `**${name}** (${why})`).join("; ")}.`;
 let failed = 0;
