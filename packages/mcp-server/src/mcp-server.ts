@@ -41,6 +41,8 @@ export interface McpServerOptions {
 export interface StdioStreams {
   readonly stdin?: Readable;
   readonly stdout?: Writable;
+  /** On whose behalf this client acts. Default: the server's. */
+  readonly principal?: Principal;
 }
 
 export interface StdioEndpoint {
@@ -105,7 +107,7 @@ export function createMcpServer(options: McpServerOptions): McpGateServer {
   return {
     serveStdio: (streams = {}) => {
       const stdin = streams.stdin ?? process.stdin;
-      const handle = serveStdio(({ era }) => createLiveServer(undefined, era), { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
+      const handle = serveStdio(({ era }) => createLiveServer(streams.principal, era), { transport: new StdioServerTransport(stdin, streams.stdout ?? process.stdout), onerror: reportError });
       const closed = new Promise<void>((resolve) => {
         stdin.once("end", resolve);
         stdin.once("close", resolve);

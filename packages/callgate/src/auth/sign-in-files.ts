@@ -1,21 +1,17 @@
-import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { CallgateError } from "@callgate/contract";
 import { makePrivateFolder } from "@callgate/runtime/journal";
 import type { MasterKey } from "@callgate/runtime/journal";
 import { createSealedBox, digestOf } from "@callgate/runtime/journal-parts";
 import type { OAuthRecord, OAuthStore } from "@callgate/source-mcp";
+import { withFileLock } from "../file-lock.ts";
 
 export interface SignInFilesOptions {
   readonly stateFolder: string;
   /** Opened when first needed: most processes never ask for a token. */
   readonly key: () => Promise<MasterKey>;
 }
-
-/** Whoever holds a lock longer is gone: it covers one request. */
-const STALE_LOCK_MS = 60_000;
-const LOCK_EVERY_MS = 50;
 
 /**
  * The sign-in at one server, encrypted under the master key in `<stateFolder>/sign-ins`, readable by its owner only. It is
@@ -45,29 +41,9 @@ export function createSignInFile(url: string, { stateFolder, key }: SignInFilesO
     remove: () => rm(file, { force: true }),
     async exclusively(work) {
       makePrivateFolder(folder);
-      const lock = `${file}.lock`;
-      await takeLock(lock);
-      try {
-        return await work();
-      } finally {
-        await rm(lock, { force: true });
-      }
+      return await withFileLock(`${file}.lock`, work);
     },
   };
-}
-
-async function takeLock(path: string): Promise<void> {
-  for (;;) {
-    try {
-      await (await open(path, "wx", 0o600)).close();
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    const age = await stat(path).then(({ mtimeMs }) => Date.now() - mtimeMs, () => 0);
-    if (age > STALE_LOCK_MS) await rm(path, { force: true });
-    else await setTimeout(LOCK_EVERY_MS);
-  }
 }
 
 /** Query and fragment are no part of what is signed in to. */

@@ -266,8 +266,10 @@ function addSetupCommands(program: Command, act: Act): void {
     .option("--http [port]", "serve Streamable HTTP on loopback instead of standard input and output", wholeNumber)
     .option("--token <token>", "bearer token for --http (default: a new one, printed to standard error)")
     .option("--pass-through <source>", "show this one MCP server unchanged, under its own names, instead of the six tools; every call still passes the gate")
+    .addOption(new Option("--shared", "let this client share one process with others of this configuration: it is started where there is none, and ends when idle").conflicts(["http", "token", "passThrough"]))
     .description("serve the gate to an MCP client")
-    .action((options: object) => act(async (context) => (await import("./commands/mcp.ts")).mcpCommand(options, context)));
+    .action(({ shared, ...options }: { readonly shared?: boolean }) => act(async (context) => (shared === true ? (await import("./commands/daemon.ts")).sharedMcpCommand(context) : (await import("./commands/mcp.ts")).mcpCommand(options, context))));
+  addDaemonCommands(program, act);
   const sandbox = program.command("sandbox").description("process sandboxes of this machine: list them, try their walls");
   sandbox.command("ls", { isDefault: true }).description("what works here, and what is missing for the rest").action(() => act(async (context) => (await import("./commands/sandbox.ts")).listSandboxesCommand(context)));
   sandbox.command("doctor").description("try each wall from inside").action(() => act(async (context) => (await import("./commands/sandbox.ts")).sandboxDoctorCommand(context)));
@@ -284,6 +286,15 @@ function addSetupCommands(program: Command, act: Act): void {
   images.command("check").description("age, digest, packages, known weaknesses where a scanner is there").action(() => act(async (context) => (await import("./commands/sandbox-images.ts")).checkImagesCommand(context)));
   addServeCommand(sandbox, act);
   program.command("doctor").description("test every part for real and print the fix for what fails").action(() => act(async (context) => (await import("./commands/doctor.ts")).doctorCommand(context)));
+}
+
+function addDaemonCommands(program: Command, act: Act): void {
+  const load = () => import("./commands/daemon.ts");
+  const daemon = program.command("daemon").description("the process that clients share which were started with callgate mcp --shared");
+  daemon.command("status", { isDefault: true }).description("list those of this user: what each serves, and for how many clients").action(() => act(async (context) => (await load()).daemonStatusCommand(context)));
+  daemon.command("start").option("--idle <seconds>", "it ends after so long without a client (default: 600)", wholeNumber).description("start it before the first client does").action((options: object) => act(async (context) => (await load()).startDaemonCommand(options, context)));
+  daemon.command("stop").option("--all", "every one of this user, not only those of this configuration").description("end it, with what is under way").action((options: object) => act(async (context) => (await load()).stopDaemonCommand(options, context)));
+  daemon.command("serve", { hidden: true }).argument("<id>", "its name").action((id: string) => act(async (context) => (await import("./commands/daemon-serve.ts")).serveDaemonCommand(id, context)));
 }
 
 function addAddCommands(program: Command, act: Act): void {

@@ -30,4 +30,4 @@ export interface FaultMessage {
 export type StateLine = { readonly kind: "state"; readonly view: SessionView } | { readonly kind: "fault"; readonly fault: FaultMessage };
 
 /** What a holder tells the command that started it, once. */
-export type HolderNews = { readonly kind: "ready"; readonly view: SessionView } | { readonly kind: "fault"; readonly fault: FaultMessage };
+export type HolderNews<View = SessionView> = { readonly kind: "ready"; readonly view: View } | { readonly kind: "fault"; readonly fault: FaultMessage };

@@ -1,9 +1,8 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CallgateError } from "@callgate/contract";
-import { makePrivateFolder } from "@callgate/runtime/journal";
 import { z } from "zod";
+import { createPrivateRecords, isRecordName } from "../private-records.ts";
+import type { PrivateRecords } from "../private-records.ts";
 
 const recordShape = z.object({
   sessionId: z.string(),
@@ -25,68 +24,22 @@ const recordShape = z.object({
 export type SessionRecord = z.infer<typeof recordShape>;
 
 /** Sessions of one user on this machine, one file each that only this user reads. */
-export interface SessionRecords {
+export interface SessionRecords extends Omit<PrivateRecords<SessionRecord>, "write"> {
   /** Newest first. A file that is none of ours is left out. */
   list(): readonly SessionRecord[];
-  read(sessionId: string): SessionRecord | undefined;
   write(record: SessionRecord): void;
-  remove(sessionId: string): void;
-  /** A place for its socket; no longer than systems allow. */
-  socketFor(sessionId: string): string;
-  logFor(sessionId: string): string;
 }
-
-const nameShape = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-/** Of what a socket's path may have, on the systems there are: 104 to 108. */
-const maxSocketChars = 100;
 
 /** @param stateFolder the user's own */
 export function createSessionRecords(stateFolder: string): SessionRecords {
-  const folder = join(stateFolder, "sessions");
-  const fileOf = (sessionId: string, ending: string): string => join(folder, `${sessionId}.${ending}`);
-  const prepare = (): void => {
-    makePrivateFolder(folder);
-    chmodSync(folder, 0o700);
-  };
-
-  function read(sessionId: string): SessionRecord | undefined {
-    if (!nameShape.test(sessionId)) throw new CallgateError("USAGE", `A session's name is of letters, digits, - and _, at most 64, not ${JSON.stringify(sessionId)}`);
-    try {
-      const parsed = recordShape.safeParse(JSON.parse(readFileSync(fileOf(sessionId, "json"), "utf8")));
-      return parsed.success ? parsed.data : undefined;
-    } catch {
-      return undefined; // It is not there, or was left half by a machine that went down.
-    }
-  }
-
+  const records = createPrivateRecords<SessionRecord>({ folder: join(stateFolder, "sessions"), pipePrefix: "callgate-session", parse: (value) => recordShape.safeParse(value).data });
   return {
-    read,
-    list() {
-      let names: readonly string[] = [];
-      try {
-        names = readdirSync(folder);
-      } catch {} // Nobody has opened one.
-      const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length)).filter((name) => nameShape.test(name));
-      return ids.flatMap((sessionId) => read(sessionId) ?? []).sort((a, b) => b.openedAtMs - a.openedAtMs);
+    ...records,
+    read(sessionId) {
+      if (!isRecordName(sessionId)) throw new CallgateError("USAGE", `A session's name is of letters, digits, - and _, at most 64, not ${JSON.stringify(sessionId)}`);
+      return records.read(sessionId);
     },
-    write(record) {
-      prepare();
-      const file = fileOf(record.sessionId, "json");
-      writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-      renameSync(`${file}.new`, file);
-    },
-    remove(sessionId) {
-      for (const ending of ["json", "sock", "log"]) rmSync(fileOf(sessionId, ending), { force: true });
-    },
-    socketFor(sessionId) {
-      if (process.platform === "win32") return `\\\\.\\pipe\\callgate-session-${sessionId}`;
-      prepare();
-      const path = fileOf(sessionId, "sock");
-      return path.length <= maxSocketChars ? path : join(mkdtempSync(join(tmpdir(), "callgate-")), "s");
-    },
-    logFor(sessionId) {
-      prepare();
-      return fileOf(sessionId, "log");
-    },
+    list: () => records.list().toSorted((one, other) => other.openedAtMs - one.openedAtMs),
+    write: (record) => records.write(record.sessionId, record),
   };
 }

@@ -9,6 +9,7 @@ import { recordOnly } from "../command-context.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { globalArguments } from "../global-arguments.ts";
 import { languageNamed, readProgramText } from "../program-file.ts";
 import { renderTable } from "../table.ts";
 import { counted, duration, visible } from "../terminal.ts";
@@ -61,15 +62,8 @@ async function open({ options }: CommandContext, records: SessionRecords, { sess
   records.remove(sessionId);
   const record: SessionRecord = { sessionId, language, folder, options: bounds, socket: records.socketFor(sessionId), token: randomBytes(32).toString("hex"), pid: 0, openedAtMs: Date.now() };
   records.write(record);
-  const global = [
-    ...(options.config === undefined ? [] : ["--config", options.config]),
-    ...(options.trust === true ? ["--trust"] : []),
-    ...(options.user === undefined ? [] : ["--user", options.user]),
-    ...(options.tenant === undefined ? [] : ["--tenant", options.tenant]),
-    ...(options.role ?? []).flatMap((role) => ["--role", role]),
-  ];
   try {
-    return await startHolder({ args: [...global, "session", "hold", sessionId], log: records.logFor(sessionId), folder });
+    return await startHolder<SessionView>({ args: [...globalArguments(options), "session", "hold", sessionId], log: records.logFor(sessionId), folder });
   } catch (fault) {
     records.remove(sessionId);
     throw fault;
