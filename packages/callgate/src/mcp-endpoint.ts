@@ -15,6 +15,8 @@ export interface McpEndpointConfig {
     readonly algorithm?: string;
     /** The client acts for itself: nobody signs in. */
     readonly isOwnClient: boolean;
+    /** Said by the configuration in place of the server. */
+    readonly issuer?: string;
     readonly clientMetadataUrl?: string;
     readonly scopes?: readonly string[];
   };
@@ -33,7 +35,7 @@ export function endpointOf(key: string, server: McpServerConfig, host: Host): Mc
   const url = values["url"] ?? "";
   if (!URL.canParse(url)) throw new CallgateError("CONFIG_INVALID", `${place}.url is no URL once its references are replaced; write it as https://host/path`);
   const headers = resolveReferences(server.headers ?? {}, `${place}.headers`, host);
-  const { grant, clientId, clientSecret, privateKey, algorithm, clientMetadataUrl, scopes, origins = [] } = server.oauth ?? {};
+  const { grant, clientId, clientSecret, privateKey, algorithm, issuer, clientMetadataUrl, scopes, origins = [] } = server.oauth ?? {};
   const isOwnClient = grant === "client_credentials";
   if (isOwnClient && (clientId === undefined || (clientSecret === undefined) === (privateKey === undefined))) throw new CallgateError("CONFIG_INVALID", `${place}.oauth: a client that acts for itself needs clientId, and either clientSecret or privateKey`);
   const secret = resolveReferences({ ...(clientSecret === undefined ? {} : { clientSecret }), ...(privateKey === undefined ? {} : { privateKey }) }, `${place}.oauth`, host);
@@ -47,10 +49,11 @@ export function endpointOf(key: string, server: McpServerConfig, host: Host): Mc
       ...(algorithm === undefined ? {} : { algorithm }),
       ...(clientId === undefined ? {} : { clientId }),
       ...(secret.values["clientSecret"] === undefined ? {} : { clientSecret: secret.values["clientSecret"] }),
+      ...(issuer === undefined ? {} : { issuer }),
       ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
       ...(scopes === undefined ? {} : { scopes }),
     },
-    origins: [new URL(url).origin, ...origins],
+    origins: [new URL(url).origin, ...(issuer === undefined ? [] : [new URL(issuer).origin]), ...origins],
     secrets: [...secrets, ...headers.secrets, ...secret.secrets],
     ...(transport === undefined ? {} : { transport }),
   };

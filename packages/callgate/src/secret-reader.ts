@@ -22,7 +22,7 @@ export function readReferences(settings: unknown, place: string, host: Parameter
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, at, key } = next;
     if (typeof value === "object" && value !== null) open.push(...Object.entries(value).map(([name, inner]: [string, unknown]) => ({ value: inner, at: key === "" ? at : `${at}.${key}`, key: name })));
-    else if (typeof value === "string" && /^(?:env:|file:|\$\{)/.test(value)) {
+    else if (typeof value === "string" && /^(?:env:|file:|keychain:|\$\{)/.test(value)) {
       const { values, secrets: read } = key === "" ? resolveAlone(value, at, host) : resolveReferences({ [key]: value }, at, host);
       found.set(value, Object.values(values)[0] ?? "");
       secrets.push(...read);
@@ -32,7 +32,7 @@ export function readReferences(settings: unknown, place: string, host: Parameter
     secrets,
     read(reference) {
       const value = found.get(reference);
-      if (value === undefined) throw new CallgateError("CONFIG_INVALID", `${place}: "${reference.slice(0, 4)}…" is no reference of these settings; write env:NAME or file:PATH`);
+      if (value === undefined) throw new CallgateError("CONFIG_INVALID", `${place}: "${reference.slice(0, 4)}…" is no reference of these settings; write env:NAME, file:PATH or keychain:SERVICE/ACCOUNT`);
       return value;
     },
   };

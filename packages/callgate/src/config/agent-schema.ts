@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Of a provider of models. */
-export const apiKeyReference = z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:OPENAI_API_KEY: a secret does not belong into this file");
+export const apiKeyReference = z.string().regex(/^(env:|file:|keychain:|\$\{)/, "must be a reference, such as env:OPENAI_API_KEY: a secret does not belong into this file");
 
 /** The model and the bounds of `callgate agent`. */
 export const agentSchema = z

@@ -10,7 +10,7 @@ import { searchApiSchema } from "./search-api-schema.ts";
 import { graphqlSchema, openapiSchema } from "./service-schema.ts";
 
 /** A setting that is only named here. @param what does not belong into the file */
-const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
+const secretReference = (example: string, what = "a secret") => z.string().regex(/^(env:|file:|keychain:|\$\{)/, `must be a reference, such as env:${example}: ${what} does not belong into this file`);
 
 const condition = z.unknown();
 

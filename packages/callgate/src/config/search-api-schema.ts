@@ -5,7 +5,7 @@ export const searchApiSchema = z.strictObject({
   provider: z.enum(["tavily", "brave", "serper"]).describe("Whose service it is"),
   key: z
     .string()
-    .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:TAVILY_API_KEY: a secret does not belong into this file")
+    .regex(/^(env:|file:|keychain:|\$\{)/, "must be a reference, such as env:TAVILY_API_KEY: a secret does not belong into this file")
     .describe("A reference to the key of the service"),
   endpoint: z
     .string()

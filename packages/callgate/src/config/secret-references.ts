@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
+import { readKeychain } from "./keychain.ts";
 
 /** Values with their references replaced, and which of them must never be shown. */
 export interface ResolvedValues {
@@ -12,7 +13,7 @@ export interface ResolvedValues {
 const secretName = /token|secret|password|passwd|api[-_]?key|authorization|credential/i;
 
 /**
- * Replaces `env:NAME`, `file:PATH`, `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in configured values.
+ * Replaces `env:NAME`, `file:PATH`, `keychain:SERVICE/ACCOUNT`, `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in configured values.
  *
  * @param place how errors name the block, e.g. `mcpServers.github.env`
  *
@@ -50,6 +51,7 @@ type Host = Parameters<typeof resolveReferences>[2];
 function resolveOne(text: string, place: string, host: Host): { readonly value: string; readonly referenced: boolean } {
   if (text.startsWith("env:")) return { value: environment(text.slice(4), place, host), referenced: true };
   if (text.startsWith("file:")) return { value: fileContent(text.slice(5), place, host), referenced: true };
+  if (text.startsWith("keychain:")) return { value: readKeychain(text.slice("keychain:".length), place, host), referenced: true };
   const { value, values } = resolveTemplate(text, place, host);
   return { value, referenced: values.length > 0 };
 }

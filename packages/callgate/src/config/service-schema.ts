@@ -2,7 +2,7 @@ import { z } from "zod";
 import { sourceOptionKeys } from "./source-options-schema.ts";
 
 /** A setting that is only named here. */
-const secret = z.string().regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:API_TOKEN: a secret does not belong into this file");
+const secret = z.string().regex(/^(env:|file:|keychain:|\$\{)/, "must be a reference, such as env:API_TOKEN: a secret does not belong into this file");
 const url = z.string().regex(/^https?:\/\//, "must begin with http:// or https://");
 
 /** How a service is told who calls, as `AuthSpec` of the HTTP client. */

@@ -14,7 +14,7 @@ export const sqlSchema = z
   .strictObject({
     url: z
       .string()
-      .regex(/^(env:|file:|\$\{)/, "must be a reference, such as env:DATABASE_URL: a URL with a password does not belong into this file")
+      .regex(/^(env:|file:|keychain:|\$\{)/, "must be a reference, such as env:DATABASE_URL: a URL with a password does not belong into this file")
       .optional()
       .describe("A reference to the URL of a database: postgres:// or mysql://. Either this or file"),
     file: z.string().min(1).optional().describe("A SQLite database beside this file"),

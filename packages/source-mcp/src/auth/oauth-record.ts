@@ -9,6 +9,8 @@ export interface OAuthRecord {
   readonly obtainedAtMs: number;
   /** Absent where the authorization server did not say. */
   readonly expiresAtMs?: number;
+  /** What the tokens are for, where the server does not say so itself. */
+  readonly resource?: string;
   /** Where things are, as found when somebody signed in. */
   readonly discovery: OAuthDiscoveryState;
 }

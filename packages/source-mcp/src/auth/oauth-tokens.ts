@@ -63,15 +63,16 @@ async function renewed({ store, fetch, signInWith, now }: OAuthTokensOptions, re
   const { refresh_token: refreshToken } = kept.tokens;
   if (refreshToken === undefined) throw again("its token has ended, and there is none to renew it with");
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = kept.discovery;
+  const resource = kept.resource ?? resourceMetadata?.resource;
   try {
     const tokens = await refreshAuthorization(authorizationServerUrl, {
       clientInformation: kept.client,
       refreshToken,
       fetchFn: fetch,
       ...(metadata === undefined ? {} : { metadata }),
-      ...(resourceMetadata === undefined ? {} : { resource: resourceMetadata.resource }),
+      ...(resource === undefined ? {} : { resource }),
     });
-    const record: OAuthRecord = { issuer: kept.issuer, client: kept.client, discovery: kept.discovery, obtainedAtMs: now(), tokens: { ...tokens, issuer: kept.issuer, ...(tokens.scope === undefined && kept.tokens.scope !== undefined ? { scope: kept.tokens.scope } : {}) }, ...expiryOf(tokens, now()) };
+    const record: OAuthRecord = { issuer: kept.issuer, client: kept.client, discovery: kept.discovery, obtainedAtMs: now(), tokens: { ...tokens, issuer: kept.issuer, ...(tokens.scope === undefined && kept.tokens.scope !== undefined ? { scope: kept.tokens.scope } : {}) }, ...expiryOf(tokens, now()), ...(kept.resource === undefined ? {} : { resource: kept.resource }) };
     await store.write(record);
     return record;
   } catch (error) {

@@ -41,6 +41,18 @@ describe("signIn", () => {
     expect(tools.map(({ tool }) => tool.name)).toEqual(["whoami"]);
   });
 
+  test("a server that says nothing of where to sign in has the configured issuer, whose tokens are for that server, renewed ones too", async () => {
+    const { server, store, login, tokens, pass } = await world({ isSilent: true });
+    const elsewhere = await startAuthServer();
+    closing.push(() => elsewhere.close());
+    await login({ issuer: elsewhere.issuer, show: async (page) => void (await elsewhere.follow(page)) });
+    expect([elsewhere.authorizations[0]?.["resource"], elsewhere.tokenRequests[0]?.["resource"], store.record?.issuer]).toEqual([server.url, server.url, elsewhere.issuer]);
+    pass(3_600_000);
+    await tokens().token();
+    expect(elsewhere.tokenRequests.at(-1)).toMatchObject({ grant_type: "refresh_token", resource: server.url });
+    expect(store.record?.resource).toBe(server.url);
+  });
+
   test("without a sign-in the source says who has to do what, and is well once somebody has", async () => {
     const { server, login, tokens } = await world();
     const source = createMcpSource({ namespace: "notes", url: server.url, fetch, auth: tokens(), now: () => performance.now() * 1_000 });

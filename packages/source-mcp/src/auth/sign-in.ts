@@ -15,6 +15,8 @@ export interface SignInOptions {
   readonly show: (url: URL) => Promise<void> | void;
   /** A client that was registered beforehand. Default: the metadata document, else one registers by itself. */
   readonly client?: { readonly clientId: string; readonly clientSecret?: string };
+  /** The authorization server, of an MCP server that does not name it (no protected-resource metadata). Default: what the server says. */
+  readonly issuer?: string;
   /** An https URL that serves this client's metadata, for authorization servers that take one as the client's id. */
   readonly clientMetadataUrl?: string;
   /** Default: what the server asks for. */
@@ -57,9 +59,15 @@ export async function signIn(options: SignInOptions): Promise<OAuthRecord> {
   }
   const { client, tokens, discovery } = provider.result();
   if (client === undefined || tokens === undefined || discovery === undefined) throw refused(url, "no token came of it");
-  const record: OAuthRecord = { issuer: tokens.issuer ?? discovery.authorizationServerUrl, client, tokens, discovery, obtainedAtMs: now(), ...expiryOf(tokens, now()) };
+  const record: OAuthRecord = { issuer: tokens.issuer ?? discovery.authorizationServerUrl, client, tokens, discovery, obtainedAtMs: now(), ...expiryOf(tokens, now()), ...(options.issuer === undefined ? {} : { resource: resourceOf(url).href }) };
   await store.exclusively(() => store.write(record));
   return record;
+}
+
+function resourceOf(url: string): URL {
+  const resource = new URL(url);
+  resource.hash = "";
+  return resource;
 }
 
 /** What the server says of how to sign in, to somebody who has not. */
@@ -90,13 +98,13 @@ interface SignInResult {
 }
 
 /** The SDK's view of one sign-in. Nothing of it is kept before there is a token. */
-function createProvider({ client, clientMetadataUrl, show, scopes }: SignInOptions, { redirectUrl, state, earlier }: SigningIn): OAuthClientProvider & { result(): SignInResult } {
+function createProvider({ url: serverUrl, client, issuer, clientMetadataUrl, show, scopes }: SignInOptions, { redirectUrl, state, earlier }: SigningIn): OAuthClientProvider & { result(): SignInResult } {
   const registered: StoredOAuthClientInformation | undefined = client === undefined ? undefined : { client_id: client.clientId, ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }) };
   // A client that registered itself did so with the port of then, which only some authorization servers leave open.
   const again = earlier?.client.client_id === clientMetadataUrl ? earlier?.client : undefined;
   let information = registered ?? again;
   let tokens: StoredOAuthTokens | undefined;
-  let discovery: OAuthDiscoveryState | undefined;
+  let discovery: OAuthDiscoveryState | undefined = issuer === undefined ? undefined : { authorizationServerUrl: issuer };
   let verifier = "";
   const clientMetadata: OAuthClientMetadata = {
     client_name: "Callgate",
@@ -110,6 +118,8 @@ function createProvider({ client, clientMetadataUrl, show, scopes }: SignInOptio
     redirectUrl,
     clientMetadata,
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+    // What a server does not say of itself, its tokens are bound to all the same.
+    ...(issuer === undefined ? {} : { validateResourceURL: () => Promise.resolve(resourceOf(serverUrl)) }),
     state: () => state,
     // One that was registered beforehand is for whichever authorization server this MCP server has.
     clientInformation: (context) => (information?.issuer === undefined && information !== undefined && context !== undefined ? { ...information, issuer: context.issuer } : information),

@@ -28,7 +28,7 @@ export async function loginCommand(namespace: string, options: LoginOptions, con
   const { url, store, server, fetch } = await serverOf(namespace, context);
   if (server.oauth.isOwnClient) throw new CallgateError("USAGE", `"${namespace}" acts for itself (oauth.grant is client_credentials): nobody signs in there`);
   const { signIn } = await import("@callgate/source-mcp");
-  const { clientId, clientSecret, clientMetadataUrl, scopes } = server.oauth;
+  const { clientId, clientSecret, issuer, clientMetadataUrl, scopes } = server.oauth;
   const record = await signIn({
     url,
     store,
@@ -40,6 +40,7 @@ export async function loginCommand(namespace: string, options: LoginOptions, con
       if (options.browser !== false) openPage(page);
     },
     ...(clientId === undefined ? {} : { client: { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) } }),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
     ...(options.scope === undefined ? (scopes === undefined ? {} : { scopes }) : { scopes: options.scope }),
     ...(options.callbackPort === undefined ? {} : { callbackPort: options.callbackPort }),
