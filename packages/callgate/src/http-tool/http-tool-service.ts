@@ -28,7 +28,7 @@ export function createHttpToolService(endpoint: HttpEndpoint): HttpToolService {
 
 function credentialsOf(specs: readonly AuthSpec[], { owner, url }: HttpEndpoint, client: HttpClient): Credentials {
   const read = (reference: string): string => {
-    if (!/^(?:env:|file:|\$\{)/.test(reference)) throw new CallgateError("CONFIG_INVALID", `${owner}: a secret of auth must be a reference, such as env:API_TOKEN; it does not belong into the code`);
+    if (!/^(?:env:|file:|keychain:|\$\{)/.test(reference)) throw new CallgateError("CONFIG_INVALID", `${owner}: a secret of auth must be a reference, such as env:API_TOKEN; it does not belong into the code`);
     return resolveReferences({ auth: reference }, owner, { env: process.env, folder: process.cwd() }).values["auth"] ?? "";
   };
   try {
