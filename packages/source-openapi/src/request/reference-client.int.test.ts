@@ -1,6 +1,8 @@
 // What goes over the wire, beside what a client library that others keep sends for the same parameter.
 import { createServer } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { createHttpClient } from "@callgate/http-client";
 import createClient from "openapi-fetch";
 import { afterAll, describe, expect, test } from "vitest";
@@ -8,9 +10,14 @@ import type { HttpOperation, HttpParameter, ParameterStyle } from "../http-opera
 import { buildRequest } from "./build-request.ts";
 
 let last = "";
+/** Of the last request: its headers, and its body as it came. */
+let seen: { readonly headers: IncomingHttpHeaders; readonly body: string } = { headers: {}, body: "" };
 const server = createServer((request, response) => {
   last = request.url ?? "";
-  response.end("{}");
+  buffer(request).then((body) => {
+    seen = { headers: request.headers, body: body.toString("latin1") };
+    response.end("{}");
+  }, () => response.destroy());
 }).listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -51,5 +58,50 @@ describe("paths", () => {
     const library = createClient<Record<string, never>>({ baseUrl: origin });
     await library.request("get" as never, `/colors/${template}/end` as never, { params: { path: { color: value } } } as never);
     expect(sent).toBe(sameBytes(last));
+  });
+});
+
+describe("headers", () => {
+  test.each([["a text", "blue sky, ;="], ["a number", 7], ["true", true]] as const)("%s", async (_what, value) => {
+    await ours({ name: "X-Color", argument: "X-Color", in: "header", required: false, style: "simple", explode: false, allowReserved: false }, "/colors", value);
+    const sent = seen.headers["x-color"];
+    const library = createClient<Record<string, never>>({ baseUrl: origin });
+    await library.request("get" as never, "/colors" as never, { params: { header: { "X-Color": value } } } as never);
+    expect([sent, sent]).toEqual([String(value), seen.headers["x-color"]]);
+  });
+});
+
+describe("bodies", () => {
+  const fields = { color: "blue sky/ä?&=+%", count: 7, open: true };
+  const send = async (mediaType: string, args: Readonly<Record<string, unknown>>, files: readonly string[] = []): Promise<typeof seen> => {
+    const operation: HttpOperation = { method: "POST", path: "/colors", servers: [], parameters: [], responses: [], security: [], body: { mediaType, required: true, from: { kind: "merged", properties: Object.keys(args) }, files } };
+    await client.send(buildRequest(operation, new URL(origin), args));
+    return seen;
+  };
+  const library = async (options: object): Promise<typeof seen> => {
+    await createClient<Record<string, never>>({ baseUrl: origin }).request("post" as never, "/colors" as never, options as never);
+    return seen;
+  };
+  /** With the boundary, which each draws for itself, by one name. */
+  const named = ({ headers, body }: typeof seen): string => {
+    const boundary = /boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1] ?? "none";
+    return `${(headers["content-type"] ?? "").replace(boundary, "BOUNDARY")}\n${body.replaceAll(boundary, "BOUNDARY")}`;
+  };
+
+  test("JSON", async () => {
+    expect((await send("application/json", fields)).body).toBe((await library({ body: fields })).body);
+  });
+
+  test("a form", async () => {
+    const mediaType = "application/x-www-form-urlencoded";
+    expect((await send(mediaType, fields)).body).toBe((await library({ body: fields, headers: { "content-type": mediaType } })).body);
+  });
+
+  test("multipart, with a file", async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+    form.set("picture", new File([Uint8Array.of(0, 255, 13, 10)], 'a "b".png', { type: "image/png" }));
+    const picture = { base64: "AP8NCg==", filename: 'a "b".png', mediaType: "image/png" };
+    expect(named(await send("multipart/form-data", { ...fields, picture }, ["picture"]))).toBe(named(await library({ body: form, bodySerializer: (body: unknown) => body })));
   });
 });
