@@ -105,6 +105,28 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : `: $
     await source.close();
   });
 
+  test("over TLS: in cipher with the authority of its certificate or where none is asked for, and not at all where its certificate is nobody's known", async ({ skip }) => {
+    const { certificateFile } = server;
+    if (certificateFile === undefined) return skip("no openssl to make a certificate with");
+    const { url } = await makePeer("tls");
+    const cipher = async (more: string): Promise<unknown> => {
+      const source = createSqlSource({ namespace: "shop", url: `${url}${more}` });
+      try {
+        const { rows } = await callTool<{ readonly rows: readonly { readonly cipher: string }[] }>(source, "query", { sql: "select variable_value as cipher from information_schema.session_status where variable_name = 'Ssl_cipher'" });
+        return rows[0]?.cipher;
+      } catch (error) {
+        return (error as ToolError).code;
+      } finally {
+        await source.close();
+      }
+    };
+    const root = `&sslrootcert=${encodeURIComponent(certificateFile)}`;
+    expect(await cipher("")).toBe("");
+    for (const more of ["&sslmode=require", `&sslmode=verify-ca${root}`]) expect(await cipher(more)).toMatch(/^(TLS|ECDHE|DHE|AES)/);
+    // Of nobody known; and of somebody known, but of another host.
+    for (const more of ["&sslmode=verify-ca", `&sslmode=verify-full${root}`]) expect(await cipher(more)).toBe("SOURCE_UNAVAILABLE");
+  });
+
   test("no option of the driver comes in by the URL", async () => {
     const peer = await makePeer("options");
     const source = createSqlSource({ namespace: "shop", url: `${peer.url}&multipleStatements=true&flags=LOCAL_FILES` });
