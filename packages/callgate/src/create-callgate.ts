@@ -29,6 +29,7 @@ import { documentsSources } from "./documents-sources.ts";
 import { sqlSources } from "./sql-sources.ts";
 import { userFolders } from "./state-folder.ts";
 import { createSearchIndexFile } from "./search-index-file.ts";
+import { createLearnedOutputFile } from "./learned-output-file.ts";
 import { createToolHistory } from "./history/tool-history.ts";
 import { keepWorkflowsChecked, workflowsIn } from "./folder/folder-workflows.ts";
 import { openQuestionWebhook } from "./webhook/open-question-webhook.ts";
@@ -158,6 +159,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     ...(shared.specParser === undefined ? {} : { specParser: shared.specParser }),
     searchIndex: createSearchIndexFile({ stateFolder, folder, onFault: options.onFault }),
     ...(options.embedding === undefined ? {} : { embedding: await embeddingOf(options.embedding, { stateFolder, folder, onFault: options.onFault }) }),
+    ...(options.learnOutputs === false ? {} : { learnOutputs: { store: createLearnedOutputFile({ stateFolder, folder, onFault: options.onFault }) } }),
     listedTools: (namespace, tools) => history.note(namespace, tools),
     warm: options.warm ?? false,
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),

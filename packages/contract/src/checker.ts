@@ -20,7 +20,15 @@ export interface NamespaceDeclaration {
   /** Of the text; equal digests mean nothing needs to be loaded again. */
   readonly digest: string;
   readonly tools: readonly { readonly name: string; readonly effect: Effect }[];
+  /**
+   * Set where outputs were learned from answers. What such a type finds wrong is only a warning: it is held against `strict` first,
+   * in which every field that was seen is there, and where that refuses, against `loose`, in which nothing is said of those outputs.
+   */
+  readonly learned?: { readonly strict: DeclarationText; readonly loose: DeclarationText };
 }
+
+/** A declaration, and the digest of it. */
+export type DeclarationText = Pick<NamespaceDeclaration, "text" | "digest">;
 
 export interface CheckRequest {
   /** The program, in any accepted form. A `Checker` gets it already taken out of its fence and within the pre-scan's bounds. */

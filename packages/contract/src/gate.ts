@@ -10,6 +10,7 @@ import type { GateGrants } from "./grant.ts";
 import type { GateEvent } from "./gate-event.ts";
 import type { GuestConsoleEntry } from "./guest-frames.ts";
 import type { Digest, JsonValue } from "./json.ts";
+import type { LearnedOutput } from "./learned-output.ts";
 import type { JournalEntry, OnFailure, PruneResult, RunFilter, RunRecord } from "./journal.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Caller, Principal } from "./principal.ts";
@@ -39,6 +40,8 @@ export interface ToolView {
   readonly line: string;
   /** TypeScript signature, one line. */
   readonly signature: string;
+  /** What it was seen to answer, where it declares no output and has been called. */
+  readonly learned?: LearnedOutput;
   readonly definitionDigest: Digest;
   readonly interfaceDigest: Digest;
 }

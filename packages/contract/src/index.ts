@@ -103,6 +103,7 @@ export type {
   Checker,
   CheckReport,
   CheckRequest,
+  DeclarationText,
   Diagnostic,
   Lane,
   NamespaceDeclaration,
@@ -182,6 +183,7 @@ export type {
 } from "./policy.ts";
 export type { ArgumentOrigins, CallLineage, Origin, RunLineage } from "./lineage.ts";
 export { pagedOutput } from "./paged-output.ts";
+export type { LearnedOutput, LearnedOutputStore } from "./learned-output.ts";
 export type { EmbeddingProvider, SearchEmbedding } from "./embedding.ts";
 export type { SearchIndexStore } from "./search-index-store.ts";
 export type { SecretVault } from "./secret-vault.ts";

@@ -294,6 +294,7 @@ export const configSchema = z.strictObject({
   sandbox: sandbox.optional().describe("Process sandboxes; see docs/guide/sandboxes.md"),
   agent: agentSchema.optional(),
   embedding: embeddingSchema.optional(),
+  learnOutputs: z.boolean().optional().describe("Keeps which fields tools that declare no output were seen to answer, never a value, for declarations and for warnings of the check. Default true; see docs/guide/tools-and-types.md"),
   check: z
     .strictObject({ scan: z.record(z.string(), z.enum(["deny", "review", "note", "off"])).optional().describe('What becomes of the scanner\'s findings, by rule or the beginning of its name: { "PY_EVAL": "deny", "SH_": "note" }. "review" asks a person before the program runs') })
     .optional()

@@ -285,7 +285,10 @@ async function performOnce(call: ReadyCall, { memory, late }: Journey): Promise<
     const performed = await perform(held, late, slot);
     if (isEnded(performed)) return performed;
     if (held.request.undo !== undefined) return undone(performed);
-    return BackgroundJob.is(performed.value) ? await parkJob(held, performed) : await validateOutput(held, performed);
+    if (BackgroundJob.is(performed.value)) return await parkJob(held, performed);
+    const end = await validateOutput(held, performed);
+    if (end.outcome.kind === "ok") held.seams.answered?.(held.tool, held.request.principal.tenant, end.value);
+    return end;
   } finally {
     slot.giveBack();
   }

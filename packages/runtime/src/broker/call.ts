@@ -102,6 +102,8 @@ export interface BrokerSeams {
   readonly secrets?: SecretVault | undefined;
   /** The host's own stages. Default: none. */
   readonly interceptors?: Interceptors | undefined;
+  /** Hears what a tool answered that was really called, without secrets. Must not throw. Default: nobody does. */
+  readonly answered?: ((tool: BrokerTool, tenant: string, value: unknown) => void) | undefined;
   /** A new id, at least 128 bits of randomness: `newId("apr")` gives `apr_...`. */
   newId(prefix: string): string;
   emit(event: GateEvent): void;

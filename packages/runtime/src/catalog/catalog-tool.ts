@@ -1,4 +1,4 @@
-import type { Digest, Effect, Label, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
+import type { Digest, Effect, Label, LearnedOutput, ParseResult, Source, SourceTool, Tool, ToolHooks, ToolSpec } from "@callgate/contract";
 import { digestOf } from "../lib/digest.ts";
 import { interfaceDigestOf } from "./older-interface.ts";
 import type { OlderInterface } from "./older-interface.ts";
@@ -99,6 +99,11 @@ export function createCatalogTool({ source, listed, spec, effect, labels, sensit
     return self;
   };
   return calledAs(undefined);
+}
+
+/** TypeScript in one line, with what the tool was seen to answer where it declares nothing. */
+export function signatureWith(tool: CatalogTool, learned: LearnedOutput | undefined): string {
+  return learned === undefined ? tool.signature : signatureLine({ member: tool.member, spec: tool.declared, learned });
 }
 
 /** What may be repeated was said of a tool that only reads. Where the user says that it writes, that no longer holds. */

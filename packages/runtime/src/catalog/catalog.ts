@@ -1,11 +1,11 @@
 import { CallgateError } from "@callgate/contract";
 import type { Digest, Effect, FoundNamespace, Label, NamespaceDeclaration, SearchIndexStore, SecretVault, Source, SourceListing, SourceTool, ToolSettings, ToolSpec, UnavailableNamespace } from "@callgate/contract";
-import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
 import { digestOf } from "../lib/digest.ts";
 import { nearestNames } from "../lib/nearest-names.ts";
 import { createCatalogTool } from "./catalog-tool.ts";
 import type { CatalogTool, CatalogToolParts } from "./catalog-tool.ts";
+import { createDeclaring } from "./declare-namespaces.ts";
+import type { DeclarationForm } from "./declare-namespaces.ts";
 import { identifierOf } from "./naming.ts";
 import { createOlderInterface } from "./older-interface.ts";
 import type { Scope } from "./search/scope.ts";
@@ -13,8 +13,7 @@ import { createSearchIndex } from "./search/search-index.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import type { ToolVectors } from "./search/tool-vectors.ts";
 import { words } from "./search/words.ts";
-import { declarePython } from "./types/declare-python.ts";
-import { declareTypeScript } from "./types/declare-typescript.ts";
+import type { LearnedOutputs, LearnedType } from "./learned/learned-outputs.ts";
 import { createSpecParser } from "./validation/parse-spec.ts";
 import type { SpecParser } from "./validation/parse-spec.ts";
 
@@ -71,10 +70,14 @@ export interface Catalog {
   pinnedTo(interfaces: Readonly<Record<string, Digest>>): Catalog;
   /** Qualified names that a misspelt one may have meant, best first, at most three. */
   nearest(name: string, visible?: Visible): string[];
-  /** TypeScript, one per namespace with a visible tool. */
-  declarations(visible?: Visible): NamespaceDeclaration[];
+  /** TypeScript, one per namespace with a visible tool, with outputs that were learned from the answers this tenant was given. */
+  declarations(visible?: Visible, tenant?: string): NamespaceDeclaration[];
   /** Python, likewise. */
-  pythonStubs(visible?: Visible): NamespaceDeclaration[];
+  pythonStubs(visible?: Visible, tenant?: string): NamespaceDeclaration[];
+  /** What a tool that declares no output was seen to answer this tenant. */
+  learned(tool: CatalogTool, tenant: string): LearnedType | undefined;
+  /** Another number whenever a declaration for this tenant may be another. */
+  learnedRevision(tenant: string): number;
 }
 
 export interface CatalogOptions {
@@ -84,6 +87,8 @@ export interface CatalogOptions {
   readonly searchIndex?: SearchIndexStore | undefined;
   /** Compares by meaning as well. Default: words alone. */
   readonly vectors?: ToolVectors | undefined;
+  /** Outputs learned from answers. Default: none are. */
+  readonly learned?: LearnedOutputs | undefined;
   /** Judges declarations; it may be that of other catalogs as well. Default: one of its own. */
   readonly parser?: SpecParser | undefined;
 }
@@ -91,8 +96,6 @@ export interface CatalogOptions {
 const defaultSearchLimit = 10;
 /** Tools that are looked at for the namespaces they live in. */
 const hitsForNamespaces = 200;
-/** Declarations kept, one for each set of visible tools. */
-const maxKeptViews = 16;
 
 /**
  * Puts the tools of all sources under one roof: names by one rule, every declaration judged once.
@@ -103,11 +106,11 @@ const maxKeptViews = 16;
  *
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE (also for two sources that claim one namespace, of any kind).
  */
-export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser(), searchIndex, vectors }: CatalogOptions = {}): Catalog {
+export function createCatalog(listings: readonly CatalogListing[], { secretsFor = () => [], parser = createSpecParser(), searchIndex, vectors, learned }: CatalogOptions = {}): Catalog {
   const problems: string[] = [];
   const namespaces = namespacesOf(listings);
   const tools = listings.flatMap((listing, index) => registerSource({ listing, namespace: namespaces[index]?.namespace ?? "", parser, problems, secretsFor }));
-  return catalogOf(tools, { namespaces, problems, searchIndex, vectors });
+  return catalogOf(tools, { namespaces, problems, searchIndex, vectors, learned });
 }
 
 function namespacesOf(listings: readonly CatalogListing[]): CatalogNamespace[] {
@@ -213,22 +216,19 @@ interface Surroundings {
   readonly problems: readonly string[];
   readonly searchIndex: SearchIndexStore | undefined;
   readonly vectors: ToolVectors | undefined;
+  readonly learned: LearnedOutputs | undefined;
 }
 
 function catalogOf(registered: readonly CatalogTool[], surroundings: Surroundings): Catalog {
-  const { namespaces, problems } = surroundings;
+  const { namespaces, problems, learned } = surroundings;
   const tools = [...registered].sort((a, b) => (a.name < b.name ? -1 : 1));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const purposes = new Map(namespaces.map(({ namespace, purpose }) => [namespace, purpose]));
-  const views = new LRUCache<string, View>(atMost(maxKeptViews));
   const search = createSearch(byName, purposes, surroundings);
-  const viewOf = (visible: Visible | undefined): View => {
-    const seen = visible === undefined ? tools : tools.filter(visible);
-    const key = seen.map(({ name }) => name).join(" ");
-    const view = views.get(key) ?? createView(seen);
-    views.set(key, view);
-    return view;
-  };
+  // What an older version answers is what it declares.
+  const learnedOf = (tool: CatalogTool, tenant: string): LearnedType | undefined => (tool.older === undefined && tool.tool.output === undefined ? learned?.of(tenant, tool.definitionDigest) : undefined);
+  const declare = createDeclaring(learnedOf);
+  const declaredFor = (form: DeclarationForm, visible: Visible | undefined, tenant: string | undefined): NamespaceDeclaration[] => declare(visible === undefined ? tools : tools.filter(visible), form, tenant);
   const self: Catalog = {
     digest: digestOf(tools.map(({ name, definitionDigest, interfaceDigest }) => [name, definitionDigest, interfaceDigest])),
     tools,
@@ -255,8 +255,10 @@ function catalogOf(registered: readonly CatalogTool[], surroundings: Surrounding
       return catalogOf(tools.map((tool) => pinned.get(tool.name) ?? tool), surroundings);
     },
     nearest: (name, visible) => nearestQualified(name, visible === undefined ? tools : tools.filter(visible)),
-    declarations: (visible) => viewOf(visible).typescript(),
-    pythonStubs: (visible) => viewOf(visible).python(),
+    declarations: (visible, tenant) => declaredFor("typescript", visible, tenant),
+    pythonStubs: (visible, tenant) => declaredFor("python", visible, tenant),
+    learned: learnedOf,
+    learnedRevision: (tenant) => learned?.revision(tenant) ?? 0,
   };
   return self;
 }
@@ -291,29 +293,9 @@ function createSearch(byName: ReadonlyMap<string, CatalogTool>, purposes: Readon
   };
 }
 
-/** What is made once for a set of visible tools, each part when it is first wanted. */
-interface View {
-  typescript(): NamespaceDeclaration[];
-  python(): NamespaceDeclaration[];
-}
-
-function createView(tools: readonly CatalogTool[]): View {
-  return {
-    typescript: once(() => declareEach(tools, declareTypeScript)),
-    python: once(() => declareEach(tools, declarePython)),
-  };
-}
-
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-function declareEach(tools: readonly CatalogTool[], declare: typeof declareTypeScript): NamespaceDeclaration[] {
-  return [...Map.groupBy(tools, ({ namespace }) => namespace)].map(([namespace, members]) => {
-    const text = declare(namespace, members.map(({ member, declared }) => ({ member, spec: declared })));
-    return { namespace, text, digest: digestOf(text), tools: members.map(({ member, tool }) => ({ name: member, effect: tool.effect })) };
-  });
 }
 
 /** Compared with the whole name, and with the member alone where the namespace is wrong or left out. */

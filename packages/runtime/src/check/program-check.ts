@@ -1,6 +1,7 @@
 import { CallgateError } from "@callgate/contract";
 import type { Checker, CheckReport, CheckRequest, Diagnostic, NamespaceDeclaration, ProgramLanguage, Repair } from "@callgate/contract";
 import { LRUCache } from "lru-cache";
+import { checkLearned } from "./check-learned.ts";
 import { extractProgram } from "./extract.ts";
 import { defaultPreScanBounds, preScan } from "./pre-scan.ts";
 import type { PreScanBounds } from "./pre-scan.ts";
@@ -45,11 +46,11 @@ export function createProgramCheck(options: ProgramCheckOptions): ProgramCheck {
   const passed = new LRUCache<string, CheckReport>({ maxSize: 8 * 1024 * 1024, sizeCalculation: (_report, key) => key.length });
 
   async function checkOnce(checker: Checker, request: ProgramCheckRequest, signal: AbortSignal): Promise<CheckReport> {
-    const key = [request.language, request.lane, ...request.namespaces.map(({ digest }) => digest), request.text].join("\0");
+    const key = [request.language, request.lane, ...request.namespaces.map(({ digest, learned }) => learned?.strict.digest ?? digest), request.text].join("\0");
     const known = request.block === undefined ? passed.get(key) : undefined;
     if (known !== undefined) return known;
     const scanned = await scanProgram(request.text, request.language, options.scan);
-    const report = withScan(await checker.check(request, signal), scanned.map((diagnostic) => withExcerpt(diagnostic, request.text)));
+    const report = withScan(await checkLearned(checker, request, signal), scanned.map((diagnostic) => withExcerpt(diagnostic, request.text)));
     if (request.block !== undefined) return reachingAll(report, request);
     if (report.kind === "ok") passed.set(key, report);
     return report;

@@ -1,5 +1,6 @@
 import { decodeValue, encodeValue, ValueError } from "@callgate/contract";
 import type { CallError, GuestCall, GuestCompletion, ReadResult } from "@callgate/contract";
+import { signatureWith } from "../catalog/catalog-tool.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { PartOptions } from "../result/read-part.ts";
 import { guestErrorOf } from "./guest-error.ts";
@@ -75,7 +76,7 @@ async function search(scope: RunScope, args: Arguments): Promise<unknown> {
   const options = { limit: Math.min(whole(args, "limit") ?? 10, 100), visible, onNotice: (message: string) => scope.notices.add(message) };
   if (detail === "namespace") return await catalog.searchNamespaces(query, options);
   const hits = await catalog.search(query, { ...options, ...(namespace === undefined ? {} : { namespace }) });
-  return hits.map(({ tool, score }) => ({ ...shown(tool, detail), score }));
+  return hits.map(({ tool, score }) => ({ ...shown(tool, detail, scope), score }));
 }
 
 function describe(scope: RunScope, args: Arguments): unknown {
@@ -85,19 +86,21 @@ function describe(scope: RunScope, args: Arguments): unknown {
   for (const { namespace, message } of scope.view.unavailable) if (asked.some((name) => typeof name === "string" && name.startsWith(`${namespace}.`))) scope.notices.add(message);
   return asked.flatMap((name: unknown) => {
     const tool = typeof name === "string" ? scope.view.catalog.resolve(name) : undefined;
-    return tool === undefined || !scope.view.visible(tool) ? [] : [shown(tool, "full")];
+    return tool === undefined || !scope.view.visible(tool) ? [] : [shown(tool, "full", scope)];
   });
 }
 
-function shown(tool: CatalogTool, detail: string): Readonly<Record<string, unknown>> {
-  const { name, line, signature, tool: spec } = tool;
+function shown(tool: CatalogTool, detail: string, { view }: RunScope): Readonly<Record<string, unknown>> {
+  const { name, line, tool: spec } = tool;
+  const learned = view.learned(tool);
+  const signature = detail === "signature" || detail === "full" ? signatureWith(tool, learned) : "";
   switch (detail) {
     case "name":
       return { name };
     case "line":
       return { name, line };
     case "full":
-      return { name, line, signature, description: spec.description, effect: spec.effect, input: spec.input, ...(spec.output === undefined ? {} : { output: spec.output }), errors: spec.errors, examples: spec.examples };
+      return { name, line, signature, description: spec.description, effect: spec.effect, input: spec.input, ...(spec.output === undefined ? {} : { output: spec.output }), ...(learned === undefined ? {} : { observedOutput: { calls: learned.calls, schema: learned.schema } }), errors: spec.errors, examples: spec.examples };
     case "signature":
       return { name, line, signature, effect: spec.effect };
     default:

@@ -3,6 +3,7 @@ import type { Clock, GateEvent, SearchEmbedding, SearchIndexStore, SecretVault, 
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Catalog, CatalogOptions } from "../catalog/catalog.ts";
 import type { KeptTool } from "../catalog/compare-tools.ts";
+import type { LearnedOutputs } from "../catalog/learned/learned-outputs.ts";
 import { createToolVectors } from "../catalog/search/tool-vectors.ts";
 import { createSpecParser } from "../catalog/validation/parse-spec.ts";
 import type { SpecParser } from "../catalog/validation/parse-spec.ts";
@@ -42,6 +43,8 @@ export interface CatalogKeeperOptions {
   readonly searchIndex?: SearchIndexStore | undefined;
   /** Searches compare meanings as well. Default: words alone. */
   readonly embedding?: SearchEmbedding | undefined;
+  /** Outputs that were learned from answers. Default: none are. */
+  readonly learned?: LearnedOutputs | undefined;
   readonly emit: (event: GateEvent) => void;
   /** Hears of every change which tools there are, by namespace, of the sources that could be listed. Must not throw. */
   readonly listedTools?: ((namespace: string, tools: readonly KeptTool[]) => void) | undefined;
@@ -57,7 +60,7 @@ const debounceMs = 50;
  * Errors: `CallgateError` TOOL_INVALID, TOOL_DUPLICATE.
  */
 export async function createCatalogKeeper(options: CatalogKeeperOptions): Promise<CatalogKeeper> {
-  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), searchIndex = memoryIndexStore(), embedding, emit, listedTools } = options;
+  const { sources, clock, listTimeoutMs, secretsFor, specParser = createSpecParser(), searchIndex = memoryIndexStore(), embedding, learned, emit, listedTools } = options;
   const vectors = embedding === undefined ? undefined : createToolVectors(embedding, clock);
   const closing = new AbortController();
   const teller = createStateTeller(clock, emit);
@@ -65,7 +68,7 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     const one: ListedSource = createListedSource(source, { clock, timeoutMs: listTimeoutMs, signal: closing.signal, listed: () => changed(one) });
     return one;
   });
-  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser, searchIndex, vectors });
+  const snapshot = createSnapshot(listed, { renewed, secretsFor, parser: specParser, searchIndex, vectors, learned });
 
   function renewed(): void {
     emit({ kind: "catalog-changed", atMs: clock.now(), tools: snapshot.current.tools.length, problems: snapshot.problems });
@@ -115,6 +118,7 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     async close() {
       closing.abort(new CallgateError("CLOSED", "The gate was closed"));
       pending.drop();
+      learned?.close();
       await vectors?.close();
     },
   };

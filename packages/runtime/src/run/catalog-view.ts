@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
+import type { LearnedType } from "../catalog/learned/learned-outputs.ts";
 import { digestOf } from "../lib/digest.ts";
 import type { SourceTrouble } from "./listed-source.ts";
 
@@ -17,6 +18,8 @@ export interface CatalogView {
   readonly modules: readonly GuestModule[];
   readonly modulesDigest: Digest;
   declarations(language: ProgramLanguage): readonly NamespaceDeclaration[];
+  /** What a tool that declares no output was seen to answer this principal's tenant. */
+  learned(tool: CatalogTool): LearnedType | undefined;
   /** Interface digests of the tools a program can reach. */
   interfaces(reach: Reach): Readonly<Record<string, Digest>>;
   /** The same with tools called as the versions that have these interfaces, where they keep them. */
@@ -89,7 +92,7 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
   const seen = new Set(tools);
   const visible = (tool: CatalogTool): boolean => seen.has(tool);
   const modules = [...Map.groupBy(tools, ({ namespace }) => namespace)].map(([namespace, members]) => ({ namespace, tools: members.map(({ member }) => member) }));
-  const declared = new Map<string, readonly NamespaceDeclaration[]>();
+  const declared = new Map<string, { readonly revision: number; readonly declarations: readonly NamespaceDeclaration[] }>();
   const pinnedViews = new LRUCache<Digest, CatalogView>(atMost(maxPinned));
   const self: CatalogView = {
     catalog,
@@ -100,10 +103,14 @@ function createView(catalog: Catalog, policy: Policy, principal: Principal): Cat
     modulesDigest: digestOf(modules),
     declarations(language) {
       const form = language === "python" ? "python" : "typescript";
-      let declarations = declared.get(form);
-      if (declarations === undefined) declared.set(form, (declarations = form === "python" ? catalog.pythonStubs(visible) : catalog.declarations(visible)));
+      const revision = catalog.learnedRevision(principal.tenant);
+      const known = declared.get(form);
+      if (known?.revision === revision) return known.declarations;
+      const declarations = form === "python" ? catalog.pythonStubs(visible, principal.tenant) : catalog.declarations(visible, principal.tenant);
+      declared.set(form, { revision, declarations });
       return declarations;
     },
+    learned: (tool) => catalog.learned(tool, principal.tenant),
     interfaces({ tools: reached }) {
       const wanted = new Set(reached);
       const names = reached === "*" ? tools : tools.filter(({ name }) => wanted.has(name));

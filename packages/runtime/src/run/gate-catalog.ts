@@ -1,6 +1,7 @@
 import type { CircuitView, Gate, Label, NamespaceView, Principal, SearchHit, SearchOptions, SourcePassThrough, TaskTemplate, ToolView } from "@callgate/contract";
 import type { Visible } from "../catalog/catalog.ts";
 import { findTemplates } from "../catalog/find-templates.ts";
+import { signatureWith } from "../catalog/catalog-tool.ts";
 import type { CatalogTool } from "../catalog/catalog-tool.ts";
 import type { CatalogKeeper } from "./catalog-keeper.ts";
 import type { CatalogView, CatalogViews } from "./catalog-view.ts";
@@ -46,10 +47,11 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
     viewFor,
     async search(query, options = {}) {
       keeper.retry().catch(() => undefined);
-      const { catalog, visible } = viewFor(options.principal);
+      const view = viewFor(options.principal);
+      const { catalog, visible } = view;
       const { limit, namespace, allows, onNotice } = options;
       const hits = await catalog.search(query, { visible: narrowed(visible, allows), onNotice, ...(limit === undefined ? {} : { limit }), ...(namespace === undefined ? {} : { namespace }) });
-      return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool), score }));
+      return hits.map(({ tool, score }): SearchHit => ({ ...viewOf(tool, view), score }));
     },
     templates: ({ principal: asker, query } = {}) => templatesFor(viewFor(asker), templates, query),
     async searchNamespaces(query, options = {}) {
@@ -58,17 +60,20 @@ export function createGateCatalog({ keeper, views, sources, templates, principal
       return await catalog.searchNamespaces(query, { visible: narrowed(visible, options.allows), onNotice: options.onNotice, ...(options.limit === undefined ? {} : { limit: options.limit }) });
     },
     describe(names, options = {}) {
-      const { catalog, visible } = viewFor(options.principal).pinnedTo(options.interfaces ?? {});
+      const view = viewFor(options.principal).pinnedTo(options.interfaces ?? {});
       return names.flatMap((name) => {
-        const tool = catalog.resolve(name);
-        return tool === undefined || !visible(tool) ? [] : [viewOf(tool)];
+        const tool = view.catalog.resolve(name);
+        return tool === undefined || !view.visible(tool) ? [] : [viewOf(tool, view)];
       });
     },
     nearest(name, options = {}) {
       const { catalog, visible } = viewFor(options.principal);
       return catalog.nearest(name, narrowed(visible, options.allows));
     },
-    tools: (options = {}) => viewFor(options.principal).tools.map(viewOf),
+    tools(options = {}) {
+      const view = viewFor(options.principal);
+      return view.tools.map((tool) => viewOf(tool, view));
+    },
     namespaces: (options = {}) => namespaceViews(viewFor(options.principal), { keeper, sources, circuitOf }),
     declarations(options = {}) {
       const { language = "typescript", namespaces } = options;
@@ -101,8 +106,9 @@ function narrowed(visible: Visible, allows: SearchOptions["allows"]): Visible {
   return allows === undefined ? visible : (tool) => visible(tool) && allows(tool.name);
 }
 
-function viewOf(tool: CatalogTool): ToolView {
+function viewOf(tool: CatalogTool, view: CatalogView): ToolView {
   const { name, namespace, declared, line, definitionDigest, interfaceDigest } = tool;
+  const learned = view.learned(tool);
   return {
     name,
     namespace,
@@ -110,8 +116,9 @@ function viewOf(tool: CatalogTool): ToolView {
     line,
     // Made when first read: a list of all tools is mostly read for their names.
     get signature() {
-      return tool.signature;
+      return signatureWith(tool, learned);
     },
+    ...(learned === undefined ? {} : { learned: { schema: learned.schema, calls: learned.calls } }),
     definitionDigest,
     interfaceDigest,
   };

@@ -1,5 +1,5 @@
 import type { ProgramCheckOptions } from "../check/program-check.ts";
-import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SearchEmbedding, SearchIndexStore, SecretVault, SharedAnswers, TaskTemplate, Tracing } from "@callgate/contract";
+import type { ApprovalRules, Approver, Blobs, Checker, Clock, Interceptor, Journal, LearnedOutputStore, Policy, Principal, ProgramLanguage, Queue, Redactor, RunLimits, RunSurroundings, SandboxDriver, SearchEmbedding, SearchIndexStore, SecretVault, SharedAnswers, TaskTemplate, Tracing } from "@callgate/contract";
 import type { ToolLogRecord } from "../broker/call.ts";
 import type { CallLimitOptions } from "../limits/call-limits.ts";
 import type { CatalogListing } from "../catalog/catalog.ts";
@@ -90,6 +90,11 @@ export interface GateOptions {
    * provider, without known secrets. Default: words alone, and nothing is sent.
    */
   readonly embedding?: SearchEmbedding;
+  /**
+   * Learns what tools answer that declare no output, for declarations and as warnings of the check (docs/guide/tools-and-types.md).
+   * Without a `store` it is forgotten with the gate. Default: nothing is learned.
+   */
+  readonly learnOutputs?: { readonly store?: LearnedOutputStore };
   /** What a person should know from the start, e.g. of the journal; the first of `Gate.problems`. */
   readonly notices?: readonly string[];
   /** Where tools' log lines go. Default: nowhere. */

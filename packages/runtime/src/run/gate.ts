@@ -5,6 +5,8 @@ import { createApprovals } from "../approval/approvals.ts";
 import { createBroker } from "../broker/broker.ts";
 import { createInterceptors } from "../broker/interceptors.ts";
 import { createProgramCheck } from "../check/program-check.ts";
+import { createLearnedOutputs } from "../catalog/learned/learned-outputs.ts";
+import type { LearnedOutputs } from "../catalog/learned/learned-outputs.ts";
 import { linkedAbort } from "../lib/linked-abort.ts";
 import { budgetViews } from "../limits/budget-views.ts";
 import { createCallLimits } from "../limits/call-limits.ts";
@@ -66,7 +68,7 @@ export async function createGate(options: GateOptions): Promise<Gate> {
   const hub = createEventHub(onFault === undefined ? {} : { onFault });
   const parts = await openingParts(options, hub);
   try {
-    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser, searchIndex: options.searchIndex, embedding: withoutSecrets(options.embedding, options.redactor) });
+    const keeper = await createCatalogKeeper({ sources, clock: parts.seams.clock, listTimeoutMs: defaults.listTimeoutMs ?? 30_000, secretsFor: (tool) => options.secrets?.namesFor(tool) ?? [], emit: (event) => parts.seams.emit(event), listedTools: options.listedTools, specParser: options.specParser, searchIndex: options.searchIndex, embedding: withoutSecrets(options.embedding, options.redactor), learned: parts.learned });
     return composeGate({ options, hub, keeper, ...parts });
   } catch (fault) {
     await closeGate({ options, hub, broker: parts.seams.broker, check: parts.check });
@@ -99,6 +101,7 @@ interface Parts {
   readonly runner: Runner;
   readonly limits: LimitRules;
   readonly callLimits: CallLimits | undefined;
+  readonly learned: LearnedOutputs | undefined;
 }
 
 function createParts(options: GateOptions, hub: EventHub): Parts {
@@ -116,7 +119,8 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
   const rules = options.approvals ?? {};
   const reviews = createApprovals({ approver, clock, rules, newId: (prefix) => newId(prefix, random) });
   const callLimits = createCallLimits(options.callLimits ?? {}, (namespace, state, retryAfterMs) => emit({ kind: "circuit-changed", atMs: clock.now(), namespace, state, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }));
-  const broker = createBroker({ policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, tracing: options.tracing, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
+  const learned = options.learnOutputs === undefined ? undefined : createLearnedOutputs({ store: options.learnOutputs.store, clock });
+  const broker = createBroker({ answered: (tool, tenant, value) => learned?.observe(tool, tenant, value), policy, approver, approvals: rules, journal, redactor, blobs, clock, leaseMs, limits: callLimits, answers: options.answers, secrets: options.secrets, tracing: options.tracing, interceptors: createInterceptors(options.interceptors ?? []), emit, newId: (prefix) => newId(prefix, random), ...(log === undefined ? {} : { log }) });
   const seams: RunSeams = {
     broker, reviews, journal, taints: createTaintKeeper(journal), tracing: options.tracing, journalHealth: createJournalHealth(), owedEnds: createOwedEnds(clock), blobs, policy, redactor, clock, random, emit,
     surroundingsOf: options.surroundingsOf ?? ((driver) => ({ launcher: driver.name, mounts: [], network: [], packages: [] })),
@@ -139,7 +143,7 @@ function createParts(options: GateOptions, hub: EventHub): Parts {
     earlier: createEarlierPrograms(),
     reader: ({ principal, taint }) => (handle, part) => reader.read(handle, part, { principal, taint, budget: undefined, isProgram: true }),
   });
-  return { seams, check, reader, runner, limits, callLimits };
+  return { seams, check, reader, runner, limits, callLimits, learned };
 }
 
 interface Composition extends Parts {

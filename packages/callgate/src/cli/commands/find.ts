@@ -83,7 +83,7 @@ export async function templatesCommand(context: CommandContext): Promise<ExitCod
 }
 
 function fullJson(tool: ToolView): Readonly<Record<string, unknown>> {
-  return { ...viewJson(tool), input: tool.spec.input, ...(tool.spec.output === undefined ? {} : { output: tool.spec.output }) };
+  return { ...viewJson(tool), input: tool.spec.input, ...(tool.spec.output === undefined ? {} : { output: tool.spec.output }), ...(tool.learned === undefined ? {} : { observedOutput: tool.learned }) };
 }
 
 /** `callgate describe TOOL...` */
@@ -121,6 +121,7 @@ function describe(tool: ToolView, { terminal }: CommandContext): string {
   const { bold, dim } = terminal.outColors;
   const facts = [`effect ${spec.effect}`, `timeout ${spec.timeoutMs} ms`, `version ${spec.version}`, ...spec.tags];
   const lines = [bold(tool.name), visible(spec.description), "", tool.signature, dim(facts.join(" · "))];
+  if (tool.learned !== undefined) lines.push(dim(`output observed from ${tool.learned.calls} ${tool.learned.calls === 1 ? "call" : "calls"}, not declared: any field may be missing`));
   if (spec.deprecated !== undefined) lines.push(`deprecated: ${visible(spec.deprecated)}`);
   if (spec.secrets !== undefined) lines.push(`may be given ${spec.secrets.map((name) => `secret://${name}`).join(", ")}`);
   for (const error of spec.errors) lines.push(`  ${error.code}: ${visible(error.description)}`);

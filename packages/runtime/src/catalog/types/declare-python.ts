@@ -44,7 +44,8 @@ function printFunction(tool: ToolTypes, types: NamespaceTypes, stub: Stub): stri
   const parameters = parametersOf(flatten(tool.input, byName, 0), `${scope}Input`, stub);
   const paged = tool.paged ? flatten(tool.output ?? { kind: "unknown" }, byName, 0) : undefined;
   if (paged !== undefined) return printPaged(tool, { output: paged, parameters, stub });
-  const output = tool.output === undefined ? "Any" : printPython(tool.output, `${scope}Output`, stub);
+  const returned = tool.output ?? tool.learned;
+  const output = returned === undefined ? "Any" : printPython(returned, `${scope}Output`, stub);
   const list = parameters.length === 0 ? "" : parameters.join(", ");
   return `def ${tool.member}(${list}) -> ${output}:\n${docstring(tool)}    ...\n`;
 }

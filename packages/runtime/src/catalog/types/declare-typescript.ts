@@ -12,7 +12,7 @@ export const maxSignatureChars = 320;
  * Each tool is a function of one object; the argument may be left out when nothing in it is required. A tool without an
  * output schema is `name<Output = unknown>(...)`: nothing is claimed about what comes back, and a program that knows
  * better says so in one place (`list<{ id: string }[]>(...)`, or the type of the variable) instead of casting. `any`
- * would switch the checker off for everything the value touches.
+ * would switch the checker off for everything the value touches. What such a tool was seen to answer stands there in place of `unknown`.
  *
  * A paged tool has a member of its own, `pages`, whose types are taken of the tool's, not said again.
  */
@@ -47,7 +47,8 @@ function pagesOf({ member, inputOptional, paged }: ToolTypes): string {
   return `  export namespace ${member} {\n    function pages(input${inputOptional ? "?" : ""}: Parameters<typeof ${member}>[0]): AsyncIterable<Awaited<ReturnType<typeof ${member}>>["page"]>;\n  }\n`;
 }
 
-function signatureOf({ member, input, inputOptional, output }: ToolTypes, options: PrintOptions): string {
+function signatureOf({ member, input, inputOptional, output, learned }: ToolTypes, options: PrintOptions): string {
   const argument = `input${inputOptional ? "?" : ""}: ${printTypeScript(input, options)}`;
-  return output === undefined ? `${member}<Output = unknown>(${argument}): Promise<Output>` : `${member}(${argument}): Promise<${printTypeScript(output, options)}>`;
+  const seen = learned === undefined ? "unknown" : printTypeScript(learned, options);
+  return output === undefined ? `${member}<Output = ${seen}>(${argument}): Promise<Output>` : `${member}(${argument}): Promise<${printTypeScript(output, options)}>`;
 }

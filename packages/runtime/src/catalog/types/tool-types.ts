@@ -1,4 +1,4 @@
-import type { ToolSpec } from "@callgate/contract";
+import type { LearnedOutput, ToolSpec } from "@callgate/contract";
 import { isRecord, own } from "../schema/json-schema.ts";
 import { clip } from "./schema-doc.ts";
 import { typeOfSchema } from "./schema-to-type.ts";
@@ -14,6 +14,8 @@ const maxDescriptionChars = 1_500;
 export interface DeclaredTool {
   readonly member: string;
   readonly spec: ToolSpec;
+  /** Where it declares no output: what it was seen to answer. Default: nothing is claimed. */
+  readonly learned?: LearnedOutput | undefined;
 }
 
 /** A tool's types, ready for either printer. */
@@ -24,6 +26,8 @@ export interface ToolTypes {
   readonly inputOptional: boolean;
   /** Undefined when the tool declares no output. */
   readonly output: TypeNode | undefined;
+  /** What it was seen to answer, where it declares none. */
+  readonly learned: TypeNode | undefined;
   /** `member.pages(input)` yields the property `page` of the output. */
   readonly paged: boolean;
   readonly doc: readonly string[];
@@ -38,19 +42,20 @@ export interface NamespaceTypes {
 
 export function namespaceTypes(tools: readonly DeclaredTool[]): NamespaceTypes {
   const names = createTypeNames();
-  const typed = tools.map((tool) => ({ tool, input: inputType(tool, names), output: outputType(tool, names) }));
+  const typed = tools.map((tool) => ({ tool, input: inputType(tool, names), output: outputType(tool, names), learned: learnedType(tool, names) }));
   const named = names.all();
   const byName = new Map(named.map(({ name, type }) => [name, type]));
   return {
     names,
     named,
-    tools: typed.map(({ tool: { member, spec }, input, output }) => ({
+    tools: typed.map(({ tool: { member, spec, learned: seen }, input, output, learned }) => ({
       member,
       input,
       inputOptional: acceptsEmpty(input, byName),
       output,
+      learned,
       paged: spec.paged === true && output !== undefined,
-      doc: toolDoc(spec),
+      doc: [...toolDoc(spec), ...(learned === undefined || seen === undefined ? [] : [`@returns observed from ${seen.calls} ${seen.calls === 1 ? "call" : "calls"}, not declared: any field may be missing`])],
     })),
   };
 }
@@ -65,6 +70,12 @@ function inputType({ member, spec }: DeclaredTool, names: TypeNames): TypeNode {
 
 function outputType({ member, spec }: DeclaredTool, names: TypeNames): TypeNode | undefined {
   return spec.output === undefined ? undefined : typeOfSchema(spec.output, { names, scope: `${pascal(member)}Output` });
+}
+
+function learnedType({ member, spec, learned }: DeclaredTool, names: TypeNames): TypeNode | undefined {
+  if (spec.output !== undefined || learned === undefined) return undefined;
+  const type = typeOfSchema(learned.schema, { names, scope: `${pascal(member)}Output` });
+  return type.kind === "unknown" ? undefined : type;
 }
 
 /** True when `{}` is a value of the type, as far as the type says. */
