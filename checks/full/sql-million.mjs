@@ -66,8 +66,8 @@ async function read({ place }) {
     let [most, next, pages, cursor] = [0, 1, 0, null];
     do {
       const page = await callTool(source, "find_events", { orderBy: [{ column: "id" }], limit, cursor });
-      for (const row of page.rows) assert.equal(row.id, next++);
-      cursor = page.cursor;
+      for (const row of page.page) assert.equal(row.id, next++);
+      cursor = page.next?.cursor ?? null;
       pages += 1;
       most = Math.max(most, process.memoryUsage().rss - rest);
     } while (cursor !== null);

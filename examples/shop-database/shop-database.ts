@@ -35,16 +35,13 @@ const program = `
 import { shop } from "tools";
 
 let cents = 0;
-let page = await shop.find_orders({ where: { customer_id: 1 }, orderBy: [{ column: "id" }], limit: 500 });
-for (;;) {
-  for (const order of page.rows) cents += order.cents;
-  if (page.cursor === null) break;
-  page = await shop.find_orders({ where: { customer_id: 1 }, orderBy: [{ column: "id" }], limit: 500, cursor: page.cursor });
+for await (const page of shop.find_orders.pages({ where: { customer_id: 1 }, orderBy: [{ column: "id" }], limit: 500 })) {
+  for (const order of page) cents += order.cents;
 }
-const { rows: [owed] } = await shop.open_total({ customer_id: 1 });
+const { page: [owed] } = await shop.open_total({ customer_id: 1 });
 const cities = await shop.query({ sql: "select c.city, sum(o.cents) as cents from orders o join customers c on c.id = o.customer_id where o.state = :state group by c.city order by c.city", params: { state: "open" } });
 const { changed } = await shop.update_orders({ where: { customer_id: 1, cents: { gte: 4990 } }, set: { state: "paid" } });
-return { cents, agrees: owed?.cents === cents, cities: cities.rows, changed };
+return { cents, agrees: owed?.cents === cents, cities: cities.page, changed };
 `;
 
 try {

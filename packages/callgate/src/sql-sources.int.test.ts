@@ -18,20 +18,24 @@ describe("databases of a configuration", () => {
     own.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const open = (options: CallgateOptions) => createCallgate({ folder, stateFolder: join(folder, "state"), rules: [{ id: "all", allow: "*" }], ...options });
+  const open = async (options: CallgateOptions) => {
+    const gate = await createCallgate({ folder, stateFolder: join(folder, "state"), rules: [{ id: "all", allow: "*" }], ...options });
+    await gate.ready();
+    return gate;
+  };
 
   test("a program is checked against their tables, before anything runs", async () => {
     const gate = await open({ sql: { shop: { file: "shop.db", deny: ["execute"] } } });
     try {
-      const misspelt = await gate.run(`import { shop } from "tools";\nawait shop.insert_customers({ rows: [{ name: "Cid" }] });\nconst { rows } = await shop.find_customers({});\nreturn rows.map((row) => row.nmae);`);
+      const misspelt = await gate.run(`import { shop } from "tools";\nawait shop.insert_customers({ rows: [{ name: "Cid" }] });\nconst { page } = await shop.find_customers({});\nreturn page.map((row) => row.nmae);`);
       expect([misspelt.status, misspelt.diagnostics[0]?.message]).toEqual(["rejected", expect.stringContaining("name") as string]);
       const table = await gate.run(`import { shop } from "tools";\nreturn await shop.find_invoices({});`);
       expect([table.status, table.diagnostics[0]?.message]).toEqual(["rejected", expect.stringContaining("find_invoices") as string]);
       // Where only one can have been meant, a model turn is spared.
-      const near = await gate.run(`import { shop } from "tools";\nreturn (await shop.find_custmers({})).rows.length;`);
+      const near = await gate.run(`import { shop } from "tools";\nreturn (await shop.find_custmers({})).page.length;`);
       expect([near.status, JSON.stringify(near.repairs)]).toEqual(["completed", expect.stringContaining("find_customers") as string]);
       expect(own.prepare("select count(*) as n from customers").get()).toEqual({ n: 2 });
-      const done = await gate.run(`import { shop } from "tools";\nconst { rows } = await shop.find_customers({ where: { id: { gt: 1 } } });\nreturn rows.map(({ name }) => name.toUpperCase());`);
+      const done = await gate.run(`import { shop } from "tools";\nconst names = [];\nfor await (const page of shop.find_customers.pages({ where: { id: { gte: 1 } }, orderBy: [{ column: "id" }], limit: 1 })) names.push(...page.map(({ name }) => name.toUpperCase()));\nreturn names.slice(1, 2);`);
       expect(done.value).toMatchObject({ kind: "whole", value: ["BOB"] });
     } finally {
       await gate.close();
@@ -41,7 +45,7 @@ describe("databases of a configuration", () => {
   test("queries reach the read lane, writes do not", async () => {
     const gate = await open({ sql: { shop: { file: "shop.db" } } });
     try {
-      const read = await gate.run(`import { shop } from "tools";\nreturn (await shop.query({ sql: "select count(*) as n from customers" })).rows;`, { lane: "query" });
+      const read = await gate.run(`import { shop } from "tools";\nreturn (await shop.query({ sql: "select count(*) as n from customers" })).page;`, { lane: "query" });
       expect(read.value).toMatchObject({ kind: "whole", value: [{ n: 2 }] });
       const write = await gate.run(`import { shop } from "tools";\nreturn await shop.update_customers({ where: { id: 1 }, set: { name: "x" } });`, { lane: "query" });
       expect(write.status).toBe("rejected");
@@ -72,7 +76,7 @@ describe("databases of a configuration", () => {
       expect(gate.namespaces().map(({ namespace, state }) => [namespace, state.kind])).toEqual(expect.arrayContaining([["shop", "ready"], ["gone", "down"], ["unset", "down"], ["odd", "down"]]));
       expect(gate.problems.join("\n")).toContain("CG_TEST_UNSET");
       expect(gate.problems.join("\n")).not.toContain("very-secret-word");
-      expect((await gate.call("shop.query", { sql: "select name from customers where id = 1" })).shaped).toMatchObject({ kind: "whole", value: { rows: [{ name: "Ann" }] } });
+      expect((await gate.call("shop.query", { sql: "select name from customers where id = 1" })).shaped).toMatchObject({ kind: "whole", value: { page: [{ name: "Ann" }] } });
     } finally {
       await gate.close();
       delete process.env["CG_TEST_SQL_URL"];

@@ -1,3 +1,5 @@
+import { pagedOutput } from "@callgate/contract";
+import type { JsonSchema } from "@callgate/contract";
 import type { Column, ResultColumn, ValueKind } from "./table.ts";
 
 type SchemaPart = Readonly<Record<string, unknown>>;
@@ -76,15 +78,7 @@ export function rowSchema(columns: readonly (ResultColumn | Column)[]): SchemaPa
   };
 }
 
-/** One page of rows and where the next begins. */
-export function pageSchema(row: SchemaPart): SchemaPart {
-  return {
-    type: "object",
-    properties: {
-      rows: { type: "array", items: row },
-      cursor: { type: ["string", "null"], description: "Give it to the same tool, with the same arguments, for the next rows; null: these are the last" },
-    },
-    required: ["rows", "cursor"],
-    additionalProperties: false,
-  };
+/** One page of rows, and what the next is asked for with. */
+export function pageSchema(row: SchemaPart): JsonSchema {
+  return pagedOutput({ type: "array", items: row });
 }

@@ -41,9 +41,12 @@ export interface PageRequest {
 
 export type ReadCell = (value: unknown, place: number, kind: ValueKind) => unknown;
 
+/** What a paged tool gives (`ToolSpec.paged`). */
 export interface Page {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly cursor: string | null;
+  /** Rows. */
+  readonly page: readonly Readonly<Record<string, unknown>>[];
+  /** What the next page is asked for with; absent after the last. */
+  readonly next?: { readonly cursor: string };
 }
 
 /** What the tools of a database are made with. All methods throw `ToolError`. */
@@ -166,9 +169,9 @@ async function nextPage(parts: Parts, begun: Begun, request: PageRequest): Promi
     const records = page.map(readRow);
     if (done && left.length === 0) {
       await endQuery({ session, reader }, parts.database.giveBack);
-      return { rows: records, cursor: null };
+      return { page: records };
     }
-    return { rows: records, cursor: parts.cursors.keep({ ...begun, reader, ahead: left }) };
+    return { page: records, next: { cursor: parts.cursors.keep({ ...begun, reader, ahead: left }) } };
   } catch (error) {
     if (reader === undefined) parts.database.giveBack(session);
     else await endQuery({ session, reader }, parts.database.giveBack);

@@ -62,6 +62,7 @@ async function readingTool({ engine, timeoutMs, defaultLimit }: StatementToolPar
     tags: ["sql"],
     timeoutMs,
     input: { type: "object", properties: { ...properties, ...own }, required, additionalProperties: false },
+    paged: own.cursor !== undefined,
     output: pageSchema(rowSchema(columns)),
     errors: readErrors,
     handler: (args, context) => {

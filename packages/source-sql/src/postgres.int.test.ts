@@ -129,7 +129,7 @@ describe.skipIf(reason !== undefined)(`PostgreSQL${reason === undefined ? "" : `
       const find = tools.find(({ tool }) => tool.name === "find_customers")?.tool;
       expect(find?.description).toContain("Who buys here.");
       expect(JSON.stringify(find?.output)).toContain('"enum":["calm","angry"]');
-      expect(await callTool(source, "find_other.things", {})).toEqual({ rows: [], cursor: null });
+      expect(await callTool(source, "find_other.things", {})).toEqual({ page: [] });
       await source.close();
     });
 
@@ -137,7 +137,7 @@ describe.skipIf(reason !== undefined)(`PostgreSQL${reason === undefined ? "" : `
       const source = createSqlSource({ namespace: "shop", url: peer.url, maxConnections: 1 });
       await callTool(source, "query", { sql: "select pg_advisory_lock(7), set_config('search_path', 'pg_temp', false)" });
       expect(await peer.ask("select 1 from pg_locks where locktype = 'advisory'")).toEqual([]);
-      expect(await callTool(source, "query", { sql: "select count(*) as n from customers" })).toMatchObject({ rows: [{ n: 5 }] });
+      expect(await callTool(source, "query", { sql: "select count(*) as n from customers" })).toMatchObject({ page: [{ n: 5 }] });
       await source.close();
     });
 
@@ -182,7 +182,7 @@ describe.skipIf(reason !== undefined)(`PostgreSQL${reason === undefined ? "" : `
         const at = await failure(callTool(source, "insert_notes", insert));
         expect([at.code, at.notApplied, at.retryable]).toEqual(["SOURCE_UNAVAILABLE", false, false]);
         await expect.poll(() => peer.ask("select text from notes")).toEqual([{ text: "sent" }]);
-        expect(await callTool(source, "query", { sql: "select count(*) as n from notes" })).toMatchObject({ rows: [{ n: 1 }] });
+        expect(await callTool(source, "query", { sql: "select count(*) as n from notes" })).toMatchObject({ page: [{ n: 1 }] });
       }, "lost"));
 
     test("with a table of keys the repetition of a write that nobody knows of is the same effect", () =>
@@ -208,7 +208,7 @@ describe.skipIf(reason !== undefined)(`PostgreSQL${reason === undefined ? "" : `
         await expect.poll(async () => (await failure(callTool(source, "query", { sql: "select 1 as one" }))).code, { timeout: 20_000 }).toBe("SOURCE_UNAVAILABLE");
         expect(source.state.kind).toBe("down");
         proxy.mend();
-        expect(await callTool(source, "query", { sql: "select 1 as one" })).toMatchObject({ rows: [{ one: 1 }] });
+        expect(await callTool(source, "query", { sql: "select 1 as one" })).toMatchObject({ page: [{ one: 1 }] });
         expect(source.state.kind).toBe("ready");
       }, "gone"));
   });

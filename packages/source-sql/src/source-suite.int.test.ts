@@ -11,7 +11,7 @@ import { createSqlSource } from "./sql-source.ts";
 
 const tables = "create table customers (id integer primary key, name text not null); insert into customers values (1, 'Ann')";
 const tools = ["find_customers", "insert_customers", "update_customers", "delete_customers", "query", "execute"];
-const answered = { name: "find_customers", args: { where: { id: 1 } }, answer: { rows: [{ id: 1, name: "Ann" }], cursor: null } };
+const answered = { name: "find_customers", args: { where: { id: 1 } }, answer: { page: [{ id: 1, name: "Ann" }] } };
 const refused = { name: "query", args: { sql: "delete from customers" }, code: "READ_ONLY" };
 
 testSource("SQLite", () => {

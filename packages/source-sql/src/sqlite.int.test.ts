@@ -86,7 +86,7 @@ describe("SQLite alone", () => {
     await ask("update notes set customer_id = 'abc'");
     const source = createSqlSource({ namespace: "shop", file });
     await expect(callTool(source, "find_notes", {})).rejects.toMatchObject({ code: "COLUMN_MISMATCH", message: expect.stringContaining('"customer_id"') as string });
-    expect(await callTool(source, "query", { sql: "select customer_id from notes" })).toEqual({ rows: [{ customer_id: "abc" }], cursor: null });
+    expect(await callTool(source, "query", { sql: "select customer_id from notes" })).toEqual({ page: [{ customer_id: "abc" }] });
     await source.close();
     await dispose();
   });
@@ -95,7 +95,7 @@ describe("SQLite alone", () => {
     const { file, dispose } = makePeer("rollback-journal");
     const source = createSqlSource({ namespace: "shop", file });
     const sql = "select id from customers order by id";
-    const { cursor } = await callTool<{ readonly cursor: string }>(source, "query", { sql, limit: 1 });
+    const { cursor } = (await callTool<{ readonly next: { readonly cursor: string } }>(source, "query", { sql, limit: 1 })).next;
     expect(await callTool(source, "update_customers", { where: { id: 1 }, set: { city: "Thun" } })).toEqual({ changed: 1 });
     await expect(callTool(source, "query", { sql, cursor })).rejects.toMatchObject({ code: "CURSOR_EXPIRED" });
     await source.close();
@@ -106,10 +106,10 @@ describe("SQLite alone", () => {
     const { file, dispose } = makePeer("wal", "pragma journal_mode = wal;");
     const source = createSqlSource({ namespace: "shop", file });
     const sql = "select id, city from customers order by id";
-    const { cursor } = await callTool<{ readonly cursor: string }>(source, "query", { sql, limit: 1 });
+    const { cursor } = (await callTool<{ readonly next: { readonly cursor: string } }>(source, "query", { sql, limit: 1 })).next;
     await callTool(source, "update_customers", { where: { id: 2 }, set: { city: "Thun" } });
     // As it was when the query began.
-    expect(await callTool(source, "query", { sql, limit: 1, cursor })).toMatchObject({ rows: [{ id: 2, city: "Basel" }] });
+    expect(await callTool(source, "query", { sql, limit: 1, cursor })).toMatchObject({ page: [{ id: 2, city: "Basel" }] });
     await source.close();
     await dispose();
   });

@@ -62,6 +62,7 @@ export function queryTool({ engine, timeoutMs, defaultLimit }: StatementToolPart
     tags: ["sql"],
     timeoutMs,
     input: inputOf(dialect, { limit: limitSchema(defaultLimit), cursor: cursorSchema }),
+    paged: true,
     output: pageSchema(anyRow),
     errors: [...sqlErrors, { code: "READ_ONLY", description: "The statement would write" }, ...readErrors],
     handler: (args, context) => {

@@ -54,6 +54,7 @@ function findTool({ engine, table, alias, timeoutMs, defaultLimit }: TableToolPa
       additionalProperties: false,
       $defs: definitions,
     },
+    paged: true,
     output: pageSchema(rowSchema(table.columns)),
     errors: readErrors,
     handler: (args, context) => {

@@ -7,7 +7,7 @@ export function limitSchema(defaultLimit: number): Readonly<Record<string, unkno
   return { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Rows of this page" };
 }
 
-export const cursorSchema = { type: ["string", "null"], description: "From the page before: gives the rows after it. Everything else must be as it was" };
+export const cursorSchema = { type: ["string", "null"], description: "From next of the page before: gives the rows after it. Everything else must be as it was" };
 
 export const readErrors: readonly ToolErrorSpec[] = [
   { code: "CURSOR_EXPIRED", description: "The cursor is no longer there; ask again without it, beyond the last row" },
