@@ -115,7 +115,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const folder = options.folder ?? process.cwd();
   const mcp = await serversOf(options, { folder, stateFolder, clock });
   const sql = await sqlSources(options.sql ?? {}, { folder, env: process.env });
-  const documents = await documentsSources(options.documents ?? {}, { folder, stateFolder });
+  const documents = await documentsSources(options.documents ?? {}, { folder, stateFolder, env: process.env, sql: options.sql ?? {} });
   const services = await servicesOf(options, { folder, stateFolder, env: process.env, clock });
   const templates = options.templatesFolder === undefined || options.templatesFolder === false ? [] : (await import("./folder/folder-templates.ts")).folderTemplates(resolve(folder, options.templatesFolder));
   const policy = await openPolicy(options, folder);
@@ -137,7 +137,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
   const history = createToolHistory({ stateFolder, folder, nowMs: () => clock.now(), onFault: options.onFault });
   const python = shared.pythonCheckers ?? pythonCheckers({ ...options.python, functions: options.pythonFunctions }, folder);
   const gate = await createGate({
-    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources, ...documents],
+    sources: [...[...declared, ...(options.sources ?? []), ...(workflows === undefined ? [] : [workflows])].map((source) => ({ source })), ...mcp.sources, ...services.sources, ...sql.sources, ...documents.sources],
     checkers: [...(shared.checkers ?? javaScriptCheckers({ packages: options.node?.packages, isAllNode: options.sandbox?.javascript === "node" }, folder)), ...(python.length > 0 ? python : [createGuestChecker("python")]), createGuestChecker("shell"), ...registeredLanguages(options.sandbox ?? {}).map(({ language }) => createGuestChecker(language))],
     drivers: [...(options.drivers ?? []), ...sandboxes.drivers],
     ...(scan === undefined ? {} : { scan }),
@@ -148,7 +148,7 @@ async function openParts(options: CallgateOptions, { opened, shared }: { readonl
     surroundingsOf: surroundingsOf(options),
     approver: options.approver ?? (approvalsConfig(options.approvals).mode === "keep" ? keepingApprover() : denyingApprover()),
     approvals: { ...approvalRules(options.approvals, stateFolder), ...(options.signer === undefined ? {} : { signer: options.signer }), ...(webhook?.answers === undefined ? {} : { webhook: webhook.answers.rule }) },
-    redactor: createRedactor({ secrets: [...mcp.secrets, ...services.secrets, ...sql.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
+    redactor: createRedactor({ secrets: [...mcp.secrets, ...services.secrets, ...sql.secrets, ...documents.secrets, ...secrets, ...(redis?.secrets ?? []), ...(remote?.secrets ?? []), ...(webhook?.secrets ?? []), ...(secretsOf?.clear ?? [])], key: key.derive("redactor"), ...(options.detect === undefined ? {} : { detect: options.detect }) }),
     callLimits: callLimitOptions(options, redis?.rateStore),
     interceptors: options.interceptors ?? [],
     ...(isTraced() ? { tracing: (await import("@callgate/runtime/tracing")).createOtelTracing() } : {}),

@@ -29,7 +29,7 @@ export interface SqlHost {
 export async function sqlSources(databases: Readonly<Record<string, SqlConfig>>, host: SqlHost): Promise<SqlSources> {
   const wanted = Object.entries(databases).filter(([, { disabled }]) => disabled !== true);
   if (wanted.length === 0) return { sources: [], secrets: [] };
-  const { createSqlSource } = await loadPackage();
+  const { createSqlSource } = await loadSqlPackage("sql");
   const secrets: string[] = [];
   const sources = wanted.map(([key, database]) => {
     const namespace = database.namespace ?? key;
@@ -55,11 +55,17 @@ function optionsOf({ key, namespace, database }: Named, host: SqlHost & { readon
   const own = { readOnly, schemas, queries, idempotencyTable, statementTimeoutMs, connectTimeoutMs, maxConnections, pageRows, maxPageBytes, cursorIdleMs };
   // The schema has judged them; keys that are not there are no keys.
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as Omit<SourceSql.SqlSourceOptions, "url" | "file" | "namespace">;
-  if (database.file !== undefined) return { ...given, namespace, file: resolve(host.folder, database.file) } as SourceSql.SqlSourceOptions;
+  const { place, secrets } = placeOf({ key, database }, host);
+  host.secrets.push(...secrets);
+  return { ...given, namespace, ...place } as SourceSql.SqlSourceOptions;
+}
+
+/** Where a database of the configuration is, and the secrets of getting there. Errors: CONFIG_INVALID for a reference to nothing. */
+export function placeOf({ key, database }: Pick<Named, "key" | "database">, host: SqlHost): { readonly place: SourceSql.SqlPlace; readonly secrets: readonly string[] } {
+  if (database.file !== undefined) return { place: { file: resolve(host.folder, database.file) }, secrets: [] };
   const { values, secrets } = resolveReferences({ url: database.url ?? "" }, `sql.${key}`, host);
   const url = values["url"] ?? "";
-  host.secrets.push(...secrets, ...passwordsIn(url));
-  return { ...given, namespace, url } as SourceSql.SqlSourceOptions;
+  return { place: { url }, secrets: [...secrets, ...passwordsIn(url)] };
 }
 
 /** Alone and as it is written: either may be quoted by a server. */
@@ -69,10 +75,10 @@ function passwordsIn(url: string): readonly string[] {
 }
 
 /** Not everybody needs it, so it is installed by those who do. */
-async function loadPackage(): Promise<typeof SourceSql> {
+export async function loadSqlPackage(what: string): Promise<typeof SourceSql> {
   try {
     return await import("@callgate/source-sql");
   } catch (error) {
-    throw new CallgateError("CONFIG_INVALID", "sql needs the package @callgate/source-sql: npm i @callgate/source-sql", { cause: error });
+    throw new CallgateError("CONFIG_INVALID", `${what} needs the package @callgate/source-sql: npm i @callgate/source-sql`, { cause: error });
   }
 }

@@ -1,3 +1,5 @@
+import type { DocumentRows } from "./table/document-table.ts";
+
 /** A folder of documents that becomes a source of tools. */
 export interface DocumentsSourceOptions {
   /** Module name for its tools, before the naming rule. */
@@ -24,6 +26,16 @@ export interface DocumentsSourceOptions {
   readonly readMemoryMiB?: number;
   /** How long a search waits for files that are being read before it answers with those that have been. Default 10,000. */
   readonly waitMs?: number;
+}
+
+/** Rows of a table that become a source of tools. */
+export interface TableDocumentsOptions extends Pick<DocumentsSourceOptions, "namespace" | "purpose" | "cacheFolder" | "maxFiles" | "maxTextChars" | "waitMs"> {
+  /** Closed with the source. */
+  readonly rows: DocumentRows;
+  /** Tells tables apart that are kept in one `cacheFolder`: the database without its password, the table, its columns. */
+  readonly cacheKey: string;
+  /** The table is not read again sooner. Default 60,000. */
+  readonly refreshMs?: number;
 }
 
 export const documentDefaults = {

@@ -7,12 +7,15 @@ import type { OpenFolder } from "./answer-call.ts";
 import { documentTools } from "./document-tools.ts";
 import type { DocumentToolName } from "./document-tools.ts";
 import { documentDefaults } from "./documents-options.ts";
-import type { DocumentsSourceOptions } from "./documents-options.ts";
+import type { DocumentsSourceOptions, TableDocumentsOptions } from "./documents-options.ts";
 import { createDocumentFolder } from "./folder/document-folder.ts";
+import type { DocumentFolder } from "./folder/document-folder.ts";
 import { folderRules } from "./folder/folder-rules.ts";
 import { createDocumentIndex } from "./index/document-index.ts";
+import type { DocumentIndex } from "./index/document-index.ts";
 import { createDocumentReader } from "./reader/document-reader.ts";
 import type { DocumentReader } from "./reader/document-reader.ts";
+import { createDocumentTable } from "./table/document-table.ts";
 
 type Settings = DocumentsSourceOptions & Record<keyof typeof documentDefaults, number>;
 
@@ -36,8 +39,55 @@ export function createDocumentsSource(options: DocumentsSourceOptions): Source {
 /** @param reader is closed with the source */
 export function documentsSourceWith(options: DocumentsSourceOptions, reader: DocumentReader): Source {
   const settings = settingsOf(options);
-  const { namespace, waitMs } = settings;
-  const life = createLife(settings, reader);
+  const rules = folderRules(settings);
+  return sourceOf({
+    ...settings,
+    indexFile: indexFile(settings),
+    place: settings.folder,
+    brief: "its folder or its index cannot be read",
+    open: (index) => createDocumentFolder({ folder: settings.folder, rules, bounds: settings, index, reader }),
+    closeUnopened: () => reader.close(),
+  });
+}
+
+/**
+ * Makes the rows of a table a source of the same tools: each row is a document. Nothing is read before the first use. All rows are
+ * read again at a use, not oftener than every `refreshMs`, and those whose text has changed are taken into the index anew.
+ */
+export function createTableDocumentsSource(options: TableDocumentsOptions): Source {
+  const { namespace, purpose, rows, cacheFolder, cacheKey } = options;
+  const { waitMs, maxFiles, maxTextChars } = { ...documentDefaults, ...definedOnly(options) };
+  const { refreshMs = 60_000 } = options;
+  return sourceOf({
+    namespace,
+    purpose,
+    waitMs,
+    indexFile: cacheFolder === undefined ? undefined : join(cacheFolder, `${createHash("sha256").update(JSON.stringify(["table", cacheKey, maxTextChars])).digest("hex").slice(0, 16)}.db`),
+    place: rows.label,
+    brief: "its table or its index cannot be read",
+    open: (index) => createDocumentTable({ rows, maxRows: maxFiles, maxTextChars, refreshMs, index }),
+    closeUnopened: () => rows.close(),
+  });
+}
+
+/** What is behind the tools: documents that are followed, and their index. */
+interface DocumentPlace {
+  readonly namespace: string;
+  readonly purpose?: string | undefined;
+  readonly waitMs: number;
+  readonly indexFile: string | undefined;
+  /** Named where it cannot be used. */
+  readonly place: string;
+  /** The same in a clause, for callers. */
+  readonly brief: string;
+  open(index: () => DocumentIndex): DocumentFolder;
+  /** Where it was never opened. */
+  closeUnopened(): Promise<void>;
+}
+
+function sourceOf(settings: DocumentPlace): Source {
+  const { namespace, waitMs, brief } = settings;
+  const life = createLife(settings);
   let purpose: string | undefined;
   const call = (name: DocumentToolName, args: unknown, { signal }: ToolContext): Promise<unknown> => life.use((parts) => answers[name](parts, args ?? {}, signal), signal);
   return {
@@ -84,9 +134,8 @@ interface Life {
   close(): Promise<void>;
 }
 
-function createLife(settings: Settings, reader: DocumentReader): Life {
-  const { namespace, waitMs } = settings;
-  const rules = folderRules(settings);
+function createLife(settings: DocumentPlace): Life {
+  const { namespace, waitMs, brief } = settings;
   let opened: OpenFolder | undefined;
   let state: SourceState = { kind: "connecting" };
   let isClosed = false;
@@ -100,8 +149,8 @@ function createLife(settings: Settings, reader: DocumentReader): Life {
   };
   const open = (): OpenFolder => {
     if (opened !== undefined) return opened;
-    const index = createDocumentIndex(indexFile(settings));
-    const parts: OpenFolder = { index, waitMs, folder: createDocumentFolder({ folder: settings.folder, rules, bounds: settings, index: () => index, reader }) };
+    const index = createDocumentIndex(settings.indexFile);
+    const parts: OpenFolder = { index, waitMs, folder: settings.open(() => index) };
     parts.folder.onSettled(() => {
       if (!isClosed && told !== undefined && told !== JSON.stringify(problemsOf(parts))) listener();
     });
@@ -120,7 +169,7 @@ function createLife(settings: Settings, reader: DocumentReader): Life {
       } catch (fault) {
         if (ToolError.is(fault) || signal.aborted) throw fault;
         if (isClosed) throw closed(namespace);
-        setState({ kind: "down", reason: `its folder or index cannot be used (${settings.folder}): ${fault instanceof Error ? fault.message : String(fault)}`, brief, retryAfterMs });
+        setState({ kind: "down", reason: `${settings.place} or its index cannot be used: ${fault instanceof Error ? fault.message : String(fault)}`, brief, retryAfterMs });
         throw new ToolError({ code: "SOURCE_UNAVAILABLE", message: `${namespace} cannot be used: ${brief}`, retryable: true, notApplied: true, cause: fault });
       }
     },
@@ -135,13 +184,12 @@ function createLife(settings: Settings, reader: DocumentReader): Life {
       state = { kind: "down", reason: "closed" };
       const parts = opened;
       opened = undefined;
-      await (parts === undefined ? reader.close() : parts.folder.close());
+      await (parts === undefined ? settings.closeUnopened() : parts.folder.close());
       parts?.index.close();
     },
   };
 }
 
-const brief = "its folder or its index cannot be read";
 const retryAfterMs = 1_000;
 const answers = { search: searchDocuments, read: readDocumentPage, list: listDocuments } as const;
 
@@ -154,8 +202,11 @@ function closed(namespace: string): ToolError {
 }
 
 function settingsOf(options: DocumentsSourceOptions): Settings {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as DocumentsSourceOptions;
-  return { ...documentDefaults, ...given, folder: resolve(options.folder) };
+  return { ...documentDefaults, ...definedOnly(options), folder: resolve(options.folder) };
+}
+
+function definedOnly<Options extends object>(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
 }
 
 /** Text is made by these settings: other ones have an index of their own. */
@@ -174,6 +225,6 @@ function problemsOf({ folder, index }: OpenFolder): readonly SourceProblem[] {
   const ofFiles = index.known().flatMap(({ path, problem }) => (problem === undefined ? [] : [`${path}: ${problem}`]));
   const all = [...(index.damage === undefined ? [] : [index.damage]), ...folder.problems, ...ofFiles];
   const rest = all.length - toldProblems;
-  const waiting = folder.waiting === 0 ? [] : [`${folder.waiting} documents are still being read`];
+  const waiting = folder.waiting === 0 ? [] : [`${folder.waiting} ${folder.waiting === 1 ? "document is" : "documents are"} still being read`];
   return [...all.slice(0, toldProblems), ...(rest > 0 ? [`and ${rest} problems more; the tool list says which documents`] : []), ...waiting].map((message) => ({ message }));
 }

@@ -1,2 +1,3 @@
-export { createDocumentsSource } from "./documents-source.ts";
-export type { DocumentsSourceOptions } from "./documents-options.ts";
+export { createDocumentsSource, createTableDocumentsSource } from "./documents-source.ts";
+export type { DocumentsSourceOptions, TableDocumentsOptions } from "./documents-options.ts";
+export type { DocumentRow, DocumentRows } from "./table/document-table.ts";

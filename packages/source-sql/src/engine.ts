@@ -56,7 +56,7 @@ export interface Engine {
   readonly schema: Schema;
   readSchema(signal: AbortSignal): Promise<Schema>;
   describe(text: string, placeholders: number, signal: AbortSignal): Promise<readonly ResultColumn[]>;
-  page(request: PageRequest, context: ToolContext): Promise<Page>;
+  page(request: PageRequest, context: Pick<ToolContext, "signal" | "principal">): Promise<Page>;
   /** Lets the database look a statement over. Changes nothing. */
   check(text: string, context: ToolContext): Promise<void>;
   /** All of `work` or nothing, and once for a key where there is a table for keys. `keyed` false: it commits by itself, so that neither holds. */
@@ -138,7 +138,7 @@ function told(parts: Parts, error: unknown, { isWrite, rollsBack, isOwn = false 
   return toolErrorOf(error, { dialect, label, secrets, tables: parts.schema.tables, isWrite, rollsBack });
 }
 
-async function readPage(parts: Parts, request: PageRequest, context: ToolContext): Promise<Page> {
+async function readPage(parts: Parts, request: PageRequest, context: Pick<ToolContext, "signal" | "principal">): Promise<Page> {
   const { signal, principal } = context;
   const same = { request: `${request.tool} ${writeLosslessJson(request.asked)}`, owner: JSON.stringify([principal.tenant, principal.user]) };
   try {

@@ -1,6 +1,7 @@
 import { CallgateError, ToolError } from "@callgate/contract";
 import type { Source, SourceListing, SourceProblem, SourceState, SourceTool, Tool } from "@callgate/contract";
 import { qualified } from "./describe-tables.ts";
+import { defaults } from "./sql-defaults.ts";
 import { createDriver } from "./create-driver.ts";
 import type { SqlPlace } from "./create-driver.ts";
 import { createEngine } from "./engine.ts";
@@ -42,7 +43,6 @@ export type SqlSourceOptions = SqlPlace & {
   readonly cursorIdleMs?: number;
 };
 
-const defaults = { statementTimeoutMs: 30_000, connectTimeoutMs: 10_000, pageRows: 1_000, maxPageBytes: 8 * 1024 * 1024, cursorIdleMs: 60_000 };
 /** Beside connecting and the statement itself: until a server that is told to stop has stopped. */
 const marginMs = 5_000;
 

@@ -240,7 +240,7 @@ export const configSchema = z.strictObject({
   sql: z.record(z.string(), sqlSchema).optional().describe("Databases whose tables become tools; see docs/guide/sql.md"),
   openapi: z.record(z.string(), openapiSchema).optional().describe("Services with an OpenAPI document, by namespace; see docs/guide/openapi.md"),
   graphql: z.record(z.string(), graphqlSchema).optional().describe("GraphQL services, by namespace; see docs/guide/graphql.md"),
-  documents: z.record(z.string(), documentsSchema).optional().describe("Folders of documents to search and read, by namespace; see docs/guide/documents.md"),
+  documents: z.record(z.string(), documentsSchema).optional().describe("Folders of documents, or tables, to search and read, by namespace; see docs/guide/documents.md"),
   searchApis: z.record(z.string(), searchApiSchema).optional().describe("Services that search the web, by namespace; see docs/guide/documents.md"),
   rules: z.array(condition).optional().describe("Who may call what; see docs/guide/policy.md"),
   policy: z
