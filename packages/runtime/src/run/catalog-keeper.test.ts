@@ -2,6 +2,7 @@ import { CallgateError } from "@callgate/contract";
 import type { GateEvent, Source, SourceListing, SourceState, SourceTool } from "@callgate/contract";
 import { virtualClock } from "@callgate/testkit";
 import { describe, expect, test } from "vitest";
+import { createSpecParser } from "../catalog/validation/parse-spec.ts";
 import { createCatalogKeeper } from "./catalog-keeper.ts";
 
 function listed(...names: readonly string[]): SourceListing {
@@ -30,14 +31,37 @@ function source(namespace: string, list: Source["list"], kind = "mcp") {
   return { source: made, change: (next: SourceState = { kind: "ready" }) => { state = next; changed(); } };
 }
 
-function setUp(sources: readonly { readonly source: Source }[]) {
+function setUp(sources: readonly { readonly source: Source }[], specParser = createSpecParser()) {
   const clock = virtualClock();
   const events: GateEvent[] = [];
-  const keeper = createCatalogKeeper({ sources: sources.map((one) => ({ source: one.source })), clock, listTimeoutMs: 1_000, emit: (event) => void events.push(event) });
+  const keeper = createCatalogKeeper({ sources: sources.map((one) => ({ source: one.source })), clock, listTimeoutMs: 1_000, specParser, emit: (event) => void events.push(event) });
   return { clock, events, keeper };
 }
 
 describe("createCatalogKeeper", () => {
+  // Each of 2,500 sources that answered put all 125,000 tools together anew: minutes before the first command did anything.
+  test("many sources that answer one after the other do not each cost a whole large catalog", async () => {
+    const parser = createSpecParser();
+    let parsed = 0;
+    const slow: typeof parser = { ...parser, parse: (tool) => {
+      parsed += 1;
+      const until = performance.now() + 6;
+      while (performance.now() < until);
+      return parser.parse(tool);
+    } };
+    const count = 40;
+    const { events, keeper: making } = setUp(Array.from({ length: count }, (_, index) => source(`s${index}`, async () => {
+      for (let turn = 0; turn < index; turn += 1) await Promise.resolve();
+      return listed("a");
+    })), slow);
+    const keeper = await making;
+    await keeper.ready();
+    expect(keeper.current.tools).toHaveLength(count);
+    expect(events.filter(({ kind }) => kind === "catalog-changed").length).toBeLessThan(count / 2);
+    expect(parsed).toBeLessThan((count * count) / 4);
+    await keeper.close();
+  });
+
   test("one source that fails and one that hangs cost only themselves", async () => {
     const { clock, events, keeper: making } = setUp([
       source("good", () => Promise.resolve(listed("a"))),

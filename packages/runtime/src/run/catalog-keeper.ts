@@ -75,28 +75,27 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     if (listedTools !== undefined) tellTools(snapshot.current, listed, listedTools);
   }
 
-  let isReady = false;
-
+  const rebuilds = createRebuilds(snapshot, clock);
   const settled = new Set<ListedSource>();
 
   function changed(one: ListedSource): void {
     settled.add(one);
     teller.tell(one);
-    if (isOpen) snapshot.rebuild();
+    if (isOpen) rebuilds.soon();
   }
 
   const own = listed.filter(({ source }) => source.source.kind === "functions");
   const others = listed.filter((one) => !own.includes(one));
-  let isOpen = false;
+  let [isOpen, isReady] = [false, others.length === 0];
   const othersListed = Promise.all(others.map((one) => one.list()));
   await Promise.all(own.map((one) => one.list()));
   snapshot.build();
   isOpen = true;
   const pending = watch(listed, { clock, signal: closing.signal, announced: (one) => teller.tell(one) });
   const whenReady = othersListed.then(() => {
+    rebuilds.now();
     isReady = true;
   });
-  if (others.length === 0) isReady = true;
 
   return {
     get current() {
@@ -114,10 +113,11 @@ export async function createCatalogKeeper(options: CatalogKeeperOptions): Promis
     async retry() {
       if (closing.signal.aborted) return;
       await Promise.all(listed.filter((one) => settled.has(one) && one.trouble?.retryAfterMs !== undefined).map((one) => one.retry()));
+      rebuilds.now();
     },
     async close() {
       closing.abort(new CallgateError("CLOSED", "The gate was closed"));
-      pending.drop();
+      for (const part of [pending, rebuilds]) part.drop();
       learned?.close();
       await vectors?.close();
     },
@@ -141,6 +141,47 @@ function memoryIndexStore(): SearchIndexStore {
       kept = bytes;
     },
     damaged: () => undefined,
+  };
+}
+
+/** Puts a new catalog together when sources have changed. */
+interface Rebuilds {
+  /** At once where that is quick. Where it is not, others may change meanwhile, and one does for all of them. */
+  soon(): void;
+  /** If one is due. */
+  now(): void;
+  drop(): void;
+}
+
+/** A small catalog is put together in less. */
+const quickMs = 50;
+/** Thousands of sources that answer one after the other would each cost all: this part of the time goes into it at most. */
+const restFactor = 4;
+const longestRestMs = 2_000;
+
+function createRebuilds(snapshot: Snapshot, clock: Clock): Rebuilds {
+  let timer: { cancel(): void } | undefined;
+  let tookMs = 0;
+  const rebuild = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    const startedMs = performance.now();
+    snapshot.rebuild();
+    tookMs = performance.now() - startedMs;
+  };
+  return {
+    soon() {
+      if (timer !== undefined) return;
+      if (tookMs < quickMs) rebuild();
+      else timer = clock.schedule(Math.min(restFactor * tookMs, longestRestMs), rebuild);
+    },
+    now() {
+      if (timer !== undefined) rebuild();
+    },
+    drop() {
+      timer?.cancel();
+      timer = undefined;
+    },
   };
 }
 
