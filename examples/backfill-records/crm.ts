@@ -13,6 +13,8 @@ export interface CrmRow {
 
 /** The customer database, and how it is looked at beside the gate. */
 export interface Crm {
+  /** For people. */
+  readonly standsOn: string;
   /** As the configuration names it. */
   readonly source: NonNullable<CallgateOptions["sql"]>[string];
   /** Of all customers, by id. */
@@ -38,7 +40,7 @@ function inSqlite(folder: string, records: readonly Truth[]): Crm {
   const insert = database.prepare("INSERT INTO customers VALUES (?, ?, ?, ?, ?)");
   for (const { id, name, country, crmEmail, crmVatId } of records) insert.run(id, name, country, crmEmail, crmVatId);
   database.exec("COMMIT");
-  return { source: { file: "crm.db" }, rows: () => database.prepare(selectRows).all().map((row) => ({ ...row }) as unknown as CrmRow), close: () => database.close() };
+  return { standsOn: `The CRM is a SQLite file; with ${variable}=postgres://... it is in PostgreSQL.`, source: { file: "crm.db" }, rows: () => database.prepare(selectRows).all().map((row) => ({ ...row }) as unknown as CrmRow), close: () => database.close() };
 }
 
 /** The table is made, and removed in the end; one that is there already is somebody's. */
@@ -56,6 +58,7 @@ async function inPostgres(url: string, records: readonly Truth[]): Promise<Crm> 
     throw fault;
   }
   return {
+    standsOn: `The CRM is in PostgreSQL (${variable}).`,
     source: { url: `env:${variable}` },
     rows: async () => (await client.query<CrmRow>(selectRows)).rows,
     async close() {

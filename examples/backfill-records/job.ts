@@ -32,6 +32,7 @@ export const job: Job = {
     });
     return {
       gate,
+      standsOn: crm.standsOn,
       program,
       script: programScript("I hold the three systems against each other and fill in what one of them knows.", program, "All customers are verified. What was missing is filled in; what contradicts is in findings.md."),
       check: async () => checks(records, { rows: await crm.rows(), accounts: billing.accounts, writes: billing.writes, report: join(reports, "findings.md") }),

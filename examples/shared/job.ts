@@ -38,6 +38,8 @@ export interface CannotRun {
 
 export interface OpenJob {
   readonly gate: Gate;
+  /** What it stands on here, where that depends on the machine. */
+  readonly standsOn?: string;
   /** What the scripted model says. */
   readonly script: readonly ScriptedTurn[];
   /** The same work as one program, for a client that brings its own model. */

@@ -16,6 +16,7 @@ export async function runAsCommand(job: Job): Promise<void> {
     const report = await runJob(job, { scale: isFull ? "full" : "small", onEvent: tell, ...(model === undefined ? {} : { model }) });
     if ("missing" in report) return console.log(`skipped: ${report.missing}`);
     console.log(`\n${report.result.answer}\n\n${meterText(report.meter)}\n`);
+    if (report.standsOn !== undefined) console.log(`  ${report.standsOn}\n`);
     for (const { what, ok, found } of report.checks) console.log(`  ${ok ? "✓" : "✗"} ${what}${ok ? "" : `: ${found}`}`);
     if (report.isReached) return console.log("\nThe end state is reached.");
     console.error(`\nThe end state is not reached (${report.result.stop.kind}).`);

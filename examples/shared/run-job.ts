@@ -13,6 +13,8 @@ export interface JobReport {
   readonly checks: readonly Check[];
   /** Every check is met, and was not before the work. What the model answered does not count. */
   readonly isReached: boolean;
+  /** What the world stood on, where that depends on the machine. */
+  readonly standsOn?: string;
 }
 
 /** Opens a gate whose state is kept in a folder. */
@@ -61,7 +63,7 @@ export async function runJob(job: Job, { model, onEvent = () => undefined, ...ho
     const { turns, inputTokens, isEstimated } = result.usage;
     const meter = await readMeter(gate, { task, runIds: result.calls.flatMap(({ runIds }) => runIds), calls: heard.calls, durationMs, here: { turns, contextTokens: heard.contextTokens, inputTokens, isEstimated } });
     const checks = await open.check();
-    return { result, meter, checks, isReached: !wasReached && isMet(checks) };
+    return { result, meter, checks, isReached: !wasReached && isMet(checks), ...(open.standsOn === undefined ? {} : { standsOn: open.standsOn }) };
   });
 }
 

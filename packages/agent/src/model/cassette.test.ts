@@ -46,6 +46,24 @@ describe("createCassette", () => {
     await expect(cassette.fetch("https://example.test/v1/chat", post({}))).rejects.toMatchObject({ code: "RECORDING_INVALID" });
   });
 
+  test("ids that a provider's package makes up for calls may be others, as long as each stands for one; those of answers may not", async () => {
+    const recording = createCassette({ file, mode: "record", fetch: async () => new Response('data: {"functionCall":{"name":"look"},"given":"call_1"}\n\n') });
+    const turn = (made: string, answered: string, given = "call_1") => post({ calls: [{ id: made, name: "look" }, { id: given, name: "see" }], results: [{ call_id: answered }] });
+    const ask = async (one: ReturnType<typeof createCassette>, init: RequestInit) => (await one.fetch("https://example.test/v1/chat", init)).text();
+    await ask(recording, post({}));
+    await ask(recording, turn("aa11", "aa11"));
+    recording.save();
+    const replaying = async (init: RequestInit) => {
+      const cassette = createCassette({ file });
+      await ask(cassette, post({}));
+      return await ask(cassette, init);
+    };
+    expect(await replaying(turn("bb22", "bb22"))).toContain("functionCall");
+    await expect(replaying(turn("bb22", "cc33"))).rejects.toMatchObject({ message: expect.stringContaining("/body/results/0/call_id") as string });
+    await expect(replaying(turn("bb22", "bb22", "call_2"))).rejects.toMatchObject({ message: expect.stringContaining("/body/calls/1/id") as string });
+    await expect(replaying(turn("call_1", "call_1"))).rejects.toMatchObject({ code: "RECORDING_INVALID" });
+  });
+
   test.each([["{", "no JSON"], ['{"version":2}', "no recording"]])("refuses a file that holds %s", (content, said) => {
     writeFileSync(file, content);
     expect(() => createCassette({ file })).toThrow(said);

@@ -20,7 +20,10 @@ export interface CassetteOptions {
   readonly secrets?: readonly string[];
 }
 
-/** Answers of a provider, recorded once and given again, in their order, to exactly the requests they were recorded for. */
+/**
+ * Answers of a provider, recorded once and given again, in their order, to exactly the requests they were recorded for. Only
+ * the ids that a provider's package makes up for calls, where its service gives none, may be others each time.
+ */
 export interface Cassette {
   readonly fetch: Fetch;
   /** Exchanges that nothing has asked for yet. */
@@ -47,11 +50,12 @@ export function createCassette({ file, mode = "replay", fetch, secrets = [] }: C
   const redact = (text: string): string => redactor.text(text);
   const exchanges: Exchange[] = mode === "replay" ? readExchanges(file) : [];
   let next = 0;
+  const isMadeUp = createMadeUpIds(exchanges);
 
   async function replayed(request: Exchange["request"]): Promise<Response> {
     const exchange = exchanges[next];
     if (exchange === undefined) throw new CallgateError("RECORDING_INVALID", `${file} holds ${exchanges.length} exchanges, and one more was asked for: ${request.method} ${request.url}`);
-    const where = firstDifference(exchange.request, request, "");
+    const where = firstDifference(exchange.request, request, { at: "", isSame: (recorded, asked, key) => isMadeUp(recorded, asked, { key, upTo: next }) });
     if (where !== undefined) throw new CallgateError("RECORDING_INVALID", `Request ${next + 1} is not the one that ${file} has an answer for: they differ at ${where}. Record it anew, or see what has changed`);
     next += 1;
     return responseOf(exchange);
@@ -112,12 +116,33 @@ function responseOf({ response: { status, contentType, chunks } }: Exchange): Re
   return new Response(ReadableStream.from(chunks.map((chunk) => encoder.encode(chunk))) as ReadableStream<Uint8Array<ArrayBuffer>>, { status, headers: { "content-type": contentType } });
 }
 
+/** Whether two texts that are not equal stand for the same: under a key that names ids, held by no answer before, and always together. */
+function createMadeUpIds(exchanges: readonly Exchange[]): (recorded: unknown, asked: unknown, where: { readonly key: string; readonly upTo: number }) => boolean {
+  const pairs = new Map<string, string>();
+  const taken = new Map<string, string>();
+  return (recorded, asked, { key, upTo }) => {
+    if (typeof recorded !== "string" || typeof asked !== "string" || !/^id$|_id$|Id$/.test(key)) return false;
+    const isGiven = (id: string): boolean => exchanges.slice(0, upTo).some(({ response }) => response.chunks.some((chunk) => chunk.includes(id)));
+    if (isGiven(recorded) || isGiven(asked)) return false;
+    const [other, owner] = [pairs.get(recorded) ?? asked, taken.get(asked) ?? recorded];
+    pairs.set(recorded, other);
+    taken.set(asked, owner);
+    return other === asked && owner === recorded;
+  };
+}
+
+interface Comparing {
+  /** JSON Pointer to the two values. */
+  readonly at: string;
+  readonly isSame: (recorded: unknown, asked: unknown, key: string) => boolean;
+}
+
 /** A JSON Pointer to the first place where two values differ. The order of keys is none. */
-function firstDifference(recorded: unknown, asked: unknown, at: string): string | undefined {
-  if (typeof recorded !== "object" || recorded === null || typeof asked !== "object" || asked === null) return Object.is(recorded, asked) ? undefined : at === "" ? "/" : at;
+function firstDifference(recorded: unknown, asked: unknown, { at, isSame }: Comparing): string | undefined {
+  if (typeof recorded !== "object" || recorded === null || typeof asked !== "object" || asked === null) return Object.is(recorded, asked) || isSame(recorded, asked, at.slice(at.lastIndexOf("/") + 1)) ? undefined : at === "" ? "/" : at;
   const keys = new Set([...Object.keys(recorded), ...Object.keys(asked)]);
   for (const key of keys) {
-    const where = firstDifference((recorded as Record<string, unknown>)[key], (asked as Record<string, unknown>)[key], `${at}/${key}`);
+    const where = firstDifference((recorded as Record<string, unknown>)[key], (asked as Record<string, unknown>)[key], { at: `${at}/${key}`, isSame });
     if (where !== undefined) return where;
   }
   return undefined;

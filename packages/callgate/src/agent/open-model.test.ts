@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -31,6 +31,18 @@ describe("openModel", () => {
     const message = await openModel(config, host).then(() => "opened", (fault: unknown) => (fault as { readonly code?: string }).code === "CONFIG_INVALID" ? (fault as Error).message : String(fault));
     expect(message).toContain(said);
     expect(message).not.toContain("k-123456");
+  });
+
+  test("a provider's package is the one beside the configuration; a server of OpenAI's format is asked what a stream used up", async () => {
+    const own = join(folder, "own");
+    for (const [name, make] of [["openai-compatible", "createOpenAICompatible"], ["google", "createGoogleGenerativeAI"]] as const) {
+      mkdirSync(join(own, "node_modules", "@ai-sdk", name), { recursive: true });
+      writeFileSync(join(own, "node_modules", "@ai-sdk", name, "index.js"), `exports.${make} = (options) => (model) => ({ ...options, model });`);
+    }
+    const local = await openModel({ provider: "openai-compatible", model: "qwen3", baseURL: "http://localhost:11434/v1" }, { folder: own, env: {} });
+    expect(local).toEqual({ model: "qwen3", name: "local", includeUsage: true, baseURL: "http://localhost:11434/v1", fetch: expect.any(Function) as unknown });
+    const google = await openModel({ provider: "google", model: "gemini-2.5-pro" }, { folder: own, env: { GOOGLE_GENERATIVE_AI_API_KEY: "k-7" } });
+    expect(google).toEqual({ model: "gemini-2.5-pro", apiKey: "k-7", fetch: expect.any(Function) as unknown });
   });
 
   test("takes the turns of a file, and says which of them is none", async () => {

@@ -45,8 +45,9 @@ export async function openProvider(config: ProviderConfig, block: string, host: 
   const loaded = await loadPackage(name, host.folder);
   const maker = loaded[make];
   if (typeof maker !== "function") throw new CallgateError("CONFIG_INVALID", `The installed ${name} has no ${make}; install its newest version`);
+  // A server that speaks OpenAI's format says what a stream used up only where it is asked to.
   const { modelFetch } = await import("./model-fetch.ts");
-  return (maker as (options: object) => AiSdkProvider)({ fetch: modelFetch(baseURL), ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }), ...(provider === "openai-compatible" ? { name: "local" } : {}) });
+  return (maker as (options: object) => AiSdkProvider)({ fetch: modelFetch(baseURL), ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }), ...(provider === "openai-compatible" ? { name: "local", includeUsage: true } : {}) });
 }
 
 function keyOf({ apiKey, provider }: ProviderConfig, { variable, block }: { readonly variable: string | undefined; readonly block: string }, { env, folder }: ModelHost): string | undefined {
