@@ -14,6 +14,8 @@ import type { GateCalls } from "./tools/gate-calls.ts";
 export interface AgentRun {
   /** The agent that has the word. */
   setup: AgentSetup;
+  /** What any agent that gets the word here is narrowed to: what the agent that called this one may. */
+  readonly within: (setup: AgentSetup) => AgentSetup;
   /** Of the agent that began; who it hands over to keeps to them. */
   readonly limits: AgentLimits;
   readonly session: Session;

@@ -55,15 +55,16 @@ async function callingRun({ gate }: AgentSetup, { runId, principal }: ToolContex
 async function performTask(setup: AgentSetup, { task, effect, context }: { readonly task: string; readonly effect: Effect; readonly context: ToolContext }): Promise<AgentResult> {
   const caller = await callingRun(setup, context);
   const parent = callerOf(setup.gate, context.runId)?.meter;
-  const acting: AgentSetup = {
-    ...setup,
+  // Whoever it hands over to acts for the same caller.
+  const within = (acting: AgentSetup): AgentSetup => ({
+    ...acting,
     // Nobody could go on with it while its call waits: a person is waited for.
-    options: { ...setup.options, approvals: "wait", ...(setup.options.askUser === "suspend" ? { askUser: () => Promise.reject(new Error("the user cannot be asked from here")) } : {}) },
-    principal: context.principal.agent === undefined ? { ...context.principal, agent: setup.name } : context.principal,
-    lane: effect === "read" || caller.lane === "query" ? "query" : setup.lane,
-    allows: (tool) => setup.allows(tool) && caller.allows(tool),
-  };
-  return await runTask(acting, task, { signal: context.signal, ...(parent === undefined ? {} : { parent }), ...(caller.conversation === undefined ? {} : { conversation: caller.conversation }), onEvent: (event) => { if (event.kind === "model-start") context.progress(`${setup.name}: turn ${event.turn}`); } });
+    options: { ...acting.options, approvals: "wait", ...(acting.options.askUser === "suspend" ? { askUser: () => Promise.reject(new Error("the user cannot be asked from here")) } : {}) },
+    principal: context.principal.agent === undefined ? { ...context.principal, agent: acting.name } : context.principal,
+    lane: effect === "read" || caller.lane === "query" ? "query" : acting.lane,
+    allows: (tool) => acting.allows(tool) && caller.allows(tool),
+  });
+  return await runTask(setup, task, { within, signal: context.signal, ...(parent === undefined ? {} : { parent }), ...(caller.conversation === undefined ? {} : { conversation: caller.conversation }), onEvent: (event) => { if (event.kind === "model-start") context.progress(`${setup.name}: turn ${event.turn}`); } });
 }
 
 async function answerOf(result: AgentResult, context: ToolContext): Promise<unknown> {

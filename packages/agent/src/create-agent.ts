@@ -45,6 +45,8 @@ interface Shared {
   readonly parent?: RunMeter;
   /** Default: the session's own. */
   readonly conversation?: string;
+  /** Narrows every agent that gets the word to what the caller may. Default: as each was made. */
+  readonly within?: (setup: AgentSetup) => AgentSetup;
 }
 
 export async function runTask(setup: AgentSetup, task: string, { state, ...how }: TaskOptions & Shared = {}): Promise<AgentResult> {
@@ -63,14 +65,14 @@ interface Conducting extends Omit<TaskOptions, "state">, Shared {
 }
 
 /** Opens what a run needs, lets the loop run, and leaves nothing behind. */
-async function conduct(first: AgentSetup, session: Session, { signal, onEvent = () => undefined, parent, conversation = session.sessionId, begin }: Conducting): Promise<AgentResult> {
-  const setup = withWord(first, session);
+async function conduct(first: AgentSetup, session: Session, { signal, onEvent = () => undefined, parent, conversation = session.sessionId, within = (setup) => setup, begin }: Conducting): Promise<AgentResult> {
+  const setup = within(withWord(first, session));
   const { gate, limits, clock, principal, options: { taskId } } = setup;
   const over = linkedAbort(...(signal === undefined ? [] : [signal]));
   const late = Number.isFinite(limits.wallMs) ? clock.schedule(limits.wallMs, () => over.abort(new DOMException("The wall time is over", "TimeoutError"))) : undefined;
   const record = gate.recordAgent({ principal, conversation, ...(taskId === undefined ? {} : { taskId }) });
   const meter = createRunMeter(limits, { parent, earlier: session.spent });
-  const run: AgentRun = { setup, limits, session, conversation, meter, record, clock, turn: 0, signal: over.signal, isCancelled: () => signal?.aborted === true, emit: (news) => tell(news), notices: new Set(), refusals: new Map(), repairs: [], lastCode: undefined };
+  const run: AgentRun = { setup, within, limits, session, conversation, meter, record, clock, turn: 0, signal: over.signal, isCancelled: () => signal?.aborted === true, emit: (news) => tell(news), notices: new Set(), refusals: new Map(), repairs: [], lastCode: undefined };
   const tell = emitter(run, (event: AgentEvent) => onEvent(event));
   try {
     await race(() => gate.ready(), { clock, timeoutMs: readyMs, signal: over.signal });

@@ -100,6 +100,28 @@ describe("an agent as a tool", () => {
     expect(senders).toEqual(["boss"]);
   });
 
+  test("neither does an agent that it hands over to: tools, lane and principal stay the caller's", async () => {
+    written.length = 0;
+    const made: { clerk?: Agent } = {};
+    const clerkTool = (name: string, effect: "read" | "write") => agentTool(() => {
+      if (made.clerk === undefined) throw new Error("not there yet");
+      return made.clerk;
+    }, { name, description: "Does office work.", effect });
+    const world = await agentGate({ ...tools, agents: [clerkTool("ask", "read"), clerkTool("tell", "write")] });
+    open.push(world);
+    const script = (turns: readonly ScriptedTurn[]) => scriptedModel(Array.from({ length: 4 }, () => turns).flat());
+    const mailer = createAgent({ name: "mailer", model: script([{ calls: [{ tool: "mail.send" }] }, "Sent, I think."]), gate: world.gate, mode: "tools", principal: { ...world.gate.principal, user: "root" } });
+    made.clerk = createAgent({ name: "clerk", model: script([{ calls: [{ tool: "handoff_to_mailer", input: { context: "send it" } }] }]), gate: world.gate, mode: "tools", tools: ["data.*"], handoffs: [mailer] });
+    const boss = (tool: string, patterns?: readonly string[]) => createAgent({ name: "boss", model: scriptedModel([{ calls: [{ tool, input: { task: "mail" } }] }, "ok"]), gate: world.gate, mode: "tools", ...(patterns === undefined ? {} : { tools: patterns }) });
+    await boss("agents.tell", ["agents.*", "data.*"]).run("x");
+    await boss("agents.ask").run("x");
+    expect(written).toEqual([]);
+    await boss("agents.tell").run("x");
+    expect(written).toEqual(["mail"]);
+    const senders = world.events.flatMap((event) => (event.kind === "call-requested" && event.tool === "mail.send" ? [[event.principal.user, event.principal.agent]] : []));
+    expect(senders).toEqual([[world.gate.principal.user, "boss"]]);
+  });
+
   test("what it has read its caller has read: labels reach the caller's later calls", async () => {
     const { gate, events } = await withResearcher([{ calls: [{ tool: "data.look" }] }, "It is 7."]);
     const model = scriptedModel([{ calls: [{ tool: "agents.research", input: { task: "look" } }] }, { calls: [{ tool: "mail.send" }] }, "ok"]);

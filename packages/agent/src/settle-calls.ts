@@ -83,7 +83,7 @@ function handOver(run: AgentRun, done: readonly CarriedOut[]): void {
     if (answer.handoff === undefined || target === undefined) continue;
     const { to, context } = answer.handoff;
     run.emit({ kind: "handoff", callId: call.callId, to, context });
-    run.setup = target;
+    run.setup = run.within(target);
     run.session.agent = to;
     run.session.selected = undefined;
     if (context !== null) run.session.messages.push({ role: "user", content: [{ type: "text", text: `[Handed over to ${to}] ${typeof context === "string" ? context : JSON.stringify(context)}` }] });

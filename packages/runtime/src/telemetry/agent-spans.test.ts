@@ -4,6 +4,8 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { agentTool } from "../../../agent/src/agent-tool.ts";
+import type { Agent } from "../../../agent/src/agent.ts";
 import { createAgent } from "../../../agent/src/create-agent.ts";
 import { agentGate } from "../../../agent/src/fixtures/agent-gate.ts";
 import { scriptedModel } from "../../../agent/src/model/scripted-model.ts";
@@ -62,6 +64,25 @@ test("agent-and-executor 69: the agent is a span, each of its blocks of code one
   for (const span of spans()) expect(span.duration[0] * 1e9 + span.duration[1]).toBeGreaterThanOrEqual(0);
   expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1);
   expect(JSON.stringify(spans().map(({ name, attributes, events, status }) => [name, attributes, events, status]))).not.toContain("CANARY");
+});
+
+test("an agent that another one calls is a span of the same trace, below the call", async () => {
+  const made: { helper?: Agent } = {};
+  const ask = agentTool(() => {
+    if (made.helper === undefined) throw new Error("not there yet");
+    return made.helper;
+  }, { name: "ask", description: "Asks the helper.", effect: "read" });
+  await using world = await agentGate({ agents: [ask], t: [defineTool({ name: "find", description: "Finds.", effect: "read", input: true, handler: () => 7 })] }, { tracing: createOtelTracing() });
+  made.helper = createAgent({ name: "helper", model: scriptedModel([{ calls: [{ tool: "t.find" }] }, "It is 7."]), gate: world.gate, mode: "tools" });
+  await createAgent({ name: "boss", model: scriptedModel([code("return await tools.agents.ask({ task: 'find it' })"), "7."]), gate: world.gate, mode: "code" }).run("find");
+  const [call, find] = [named("execute_tool agents.ask"), named("execute_tool t.find")];
+  const agents = spans().filter((span) => span.attributes["callgate.run.kind"] === "agent");
+  const helper = agents.find((span) => parentOf(span) === call?.spanContext().spanId);
+  expect(agents).toHaveLength(2);
+  expect(helper).toBeDefined();
+  const around = spans().find((span) => span.spanContext().spanId === parentOf(find));
+  expect(parentOf(around)).toBe(helper?.spanContext().spanId);
+  expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1);
 });
 
 test("agent-and-executor 69: a cancel is on the spans of what it cancelled, and none is left open", async () => {
