@@ -1,5 +1,15 @@
 // The loop, whole: ask the model, carry out what it asks for, give it what came of that, until it answers or something
-// ends it. Everything that is not the order of these things is in a file of its own.
+// ends it. Everything that is not the order of these things is in a file of its own:
+//
+//   is it over?          a cancel, the wall time, a budget                              run-meter.ts
+//   make room            old results become their handles                               session/compact-history.ts
+//   what it is shown     prompts and functions of its mode                              agent-surface.ts
+//   ask                  one whole answer, asked for again where it broke off           model/ask-model.ts
+//   its calls            carried out several at once, one result each                   carry-out.ts, settle-calls.ts
+//   its code             in mode blocks: run, its output the next message               blocks-turn.ts
+//   its text             the answer, where it is one                                    text-turn.ts
+//   what went wrong      told, tried again within a bound, then a person or a default   repair.ts
+//   the end              an answer that can be used, whatever ended it                  finish.ts
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { AgentResult } from "./agent-result.ts";
 import { surfaceOf } from "./agent-run.ts";
