@@ -9,8 +9,10 @@ import { sourceNameOf } from "./source-name.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "callgate-add-"));
 mkdirSync(join(folder, "bin"));
-writeFileSync(join(folder, "bin", "some-server"), "#!/bin/sh\n");
-chmodSync(join(folder, "bin", "some-server"), 0o755);
+for (const name of ["some-server", "sh"]) {
+  writeFileSync(join(folder, "bin", name), "#!/bin/sh\n");
+  chmodSync(join(folder, "bin", name), 0o755);
+}
 writeFileSync(join(folder, "petstore.yaml"), "openapi: 3.1.0\n");
 writeFileSync(join(folder, "server.mjs"), "");
 writeFileSync(join(folder, "notes.txt"), "");
@@ -53,7 +55,7 @@ describe("candidatesOf", () => {
     expect(JSON.stringify([dsn.found, keyed.found, command.found])).not.toMatch(/hunter2|abc-123|literal-secret/);
   });
 
-  test.each([[["notes.txt"], "neither an OpenAPI document"], [["bin/"], "is a folder"], [["ftp://x.example"], "Nothing is known that speaks ftp"], [["env:NOPE"], "is not set"], [["env:WORD"], "neither the URL of a database"], [["no such thing!"], "no name of a package"]])("%j is refused", (words, message) => {
+  test.each([[["notes.txt"], "neither an OpenAPI document"], [["bin/"], "is a folder"], [["ftp://x.example"], "Nothing is known that speaks ftp"], [["env:NOPE"], "is not set"], [["env:WORD"], "neither the URL of a database"], [["sh", "-c", "TOKEN=abc srv"], "TOKEN=… in the text for a shell"], [["no such thing!"], "no name of a package"]])("%j is refused", (words, message) => {
     expect(() => entries(words)).toThrow(message);
   });
 });

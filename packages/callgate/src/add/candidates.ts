@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, readSync, statS
 import { delimiter, extname, isAbsolute, join, relative, resolve } from "node:path";
 import { CallgateError } from "@callgate/contract";
 import type { VariableNames } from "../clients/needed-variables.ts";
-import { withoutSecrets, withoutSecretsInUrl } from "../clients/without-secrets.ts";
+import { secretInShellText, withoutSecrets, withoutSecretsInUrl } from "../clients/without-secrets.ts";
 import type { WrittenServer } from "../clients/written-server.ts";
 import type { AddedEntry } from "./added-entry.ts";
 
@@ -60,6 +60,8 @@ function keeping({ name }: NamedSource, { names }: NamingHost): Parameters<typeo
 }
 
 function ofCommand(command: string, args: readonly string[], { named, host }: Naming): AddedEntry {
+  const shown = secretInShellText({ command, args });
+  if (shown !== undefined) throw new CallgateError("USAGE", `${shown} in the text for a shell may be a secret, and such text cannot be rewritten safely, so nothing was written; give the value with --env NAME=value and use $NAME in the text`);
   const server: WrittenServer = { command, ...(args.length === 0 ? {} : { args }), ...(Object.keys(named.env).length === 0 ? {} : { env: named.env }) };
   return { block: "mcpServers", value: { ...withoutSecrets(server, keeping(named, host)), ...(named.trusted ? { trusted: true } : {}) } };
 }

@@ -7,5 +7,5 @@ export function variableLines(variables: readonly NeededVariable[], colors: Colo
   const missing = variables.filter(({ isSet }) => !isSet);
   if (missing.length === 0) return "";
   const lines = missing.map(({ name, why }) => `  ${colors.bold(name)}  ${colors.dim(visible(why))}\n`);
-  return `No secret was copied. To set in the environment that starts callgate (or write file:PATH in place of env:NAME):\n${lines.join("")}`;
+  return `What looked like a secret became a reference; look over what was written. To set in the environment that starts callgate (or write file:PATH in place of env:NAME):\n${lines.join("")}`;
 }

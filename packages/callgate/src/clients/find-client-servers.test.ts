@@ -128,6 +128,13 @@ describe("findClientServers", () => {
     expect(notes.join("\n")).toMatch(/cursor.*cannot be read[\s\S]*config.toml cannot be read|config.toml cannot be read[\s\S]*cursor.*cannot be read/);
   });
 
+  test("a server whose text for a shell may hold a secret is left out, and said why without it", () => {
+    const { servers, notes } = findClientServers(machine({ [desktop]: `{ "mcpServers": { "bashy": { "command": "sh", "args": ["-c", "API_KEY=SECRETFFF1234567 exec srv --pw SECRETGGG"] }, "good": { "command": "x" } } }` }));
+    expect(servers.map(({ name }) => name)).toEqual(["good"]);
+    expect(notes).toEqual([expect.stringMatching(/"bashy".*API_KEY=….*left out.*into its env/)]);
+    expect(notes.join("")).not.toContain("SECRET");
+  });
+
   test.each([
     ["darwin", {}, "/h/Library/Application Support/Claude/claude_desktop_config.json", "/h/Library/Application Support/Code/User/mcp.json"],
     ["linux", {}, "/h/.config/Claude/claude_desktop_config.json", "/h/.config/Code/User/mcp.json"],

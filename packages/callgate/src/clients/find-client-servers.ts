@@ -8,7 +8,7 @@ import type { NeededVariable, VariableNames } from "./needed-variables.ts";
 import { readClientFile } from "./read-client-file.ts";
 import type { ClientFileContent, ForeignServer } from "./read-client-file.ts";
 import { translatePlaceholders } from "./translate-placeholders.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { secretInShellText, withoutSecrets } from "./without-secrets.ts";
 import type { WrittenServer } from "./written-server.ts";
 
 /** A server of another client as it is written into `mcpServers`. */
@@ -74,6 +74,11 @@ function translate(name: string, raw: ForeignServer, { content: { from, inputs }
   const url = raw.url ?? raw.serverUrl ?? raw.httpUrl;
   if ((raw.command === undefined) === (url === undefined)) {
     notes.push(`${where}: the server "${name}" has ${url === undefined ? "neither a command nor a URL" : "both a command and a URL"}; it was left out`);
+    return [];
+  }
+  const shown = secretInShellText(raw);
+  if (shown !== undefined) {
+    notes.push(`${where}: the server "${name}" is started by text for a shell, and ${shown} in it may be a secret; it was left out, since such text cannot be rewritten safely: move the value into its env there and run init again, or write the server into callgate.jsonc yourself`);
     return [];
   }
   const headers = headersOf(raw, names, { owner: name, where });
