@@ -34,10 +34,16 @@ export function describeFailure(label: ServerLabel, what: string, trace?: Server
   }
   const malformed = trace?.malformed();
   if (malformed !== undefined && malformed.count > 0) parts.push(`${malformed.count} of its answers could not be read. The last: ${hide(malformed.last ?? "", label)}.`);
-  const stderr = trace?.stderr(5) ?? [];
+  const stderr = lastWords(trace?.stderr(30) ?? []);
   if (stderr.length > 0) parts.push(`Its last words on stderr:\n${stderr.map((line) => `  ${hide(line, label)}`).join("\n")}`);
   parts.push(`To fix: ${label.fix}`);
   return { brief, full: parts.join("\n") };
+}
+
+/** What npm says of a package that it cannot start stands before its advice; of anything else the end says most. */
+function lastWords(lines: readonly string[]): readonly string[] {
+  const ofNpm = lines.filter((line) => /^npm (?:error|ERR!) +(?!\d+\s*$|A complete log)\S/.test(line));
+  return ofNpm.length > 0 ? ofNpm.slice(0, 5) : lines.slice(-5);
 }
 
 /** Replaces configured values by their absence. Short ones would eat ordinary words. */

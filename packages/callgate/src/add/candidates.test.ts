@@ -22,7 +22,7 @@ database.close();
 
 const env = { PATH: join(folder, "bin"), SHOP: "mysql://root:hunter2@localhost/shop", WORD: "hello" };
 
-function entries(words: readonly string[], more: { readonly env?: Readonly<Record<string, string>>; readonly headers?: Readonly<Record<string, string>>; readonly trusted?: boolean } = {}) {
+function entries(words: readonly string[], more: { readonly env?: Readonly<Record<string, string>>; readonly headers?: Readonly<Record<string, string>>; readonly trusted?: boolean; readonly isCommand?: boolean } = {}) {
   const names = createVariableNames(env);
   const named = { words, name: sourceNameOf(words[0] ?? ""), env: {}, headers: {}, trusted: false, readOnly: false, ...more };
   const found = candidatesOf(named, { cwd: folder, folder, env, names });
@@ -57,6 +57,14 @@ describe("candidatesOf", () => {
 
   test.each([[["notes.txt"], "neither an OpenAPI document"], [["bin/"], "is a folder"], [["ftp://x.example"], "Nothing is known that speaks ftp"], [["env:NOPE"], "is not set"], [["env:WORD"], "neither the URL of a database"], [["sh", "-c", "TOKEN=abc srv"], "TOKEN=… in the text for a shell"], [["no such thing!"], "no name of a package"]])("%j is refused", (words, message) => {
     expect(() => entries(words)).toThrow(message);
+  });
+
+  test.each([["./nope.db"], ["nope.yaml"], ["../nope"]])("%s is no package where there is no such file", (word) => expect(() => entries([word])).toThrow(`There is no file ${word}`));
+
+  test("what follows -- is a command, and never a package", () => {
+    expect(entries(["some-server", "--flag"], { isCommand: true }).found).toEqual([["mcpServers", { command: "some-server", args: ["--flag"] }]]);
+    expect(() => entries(["no-such-server", "x"], { isCommand: true })).toThrow('There is no command "no-such-server" on the PATH, so nothing was run or written. If you mean the package of npm: callgate add npm:no-such-server');
+    expect(() => entries(["./nope"], { isCommand: true })).toThrow("at that path");
   });
 });
 

@@ -17,6 +17,8 @@ export interface NamedSource {
   readonly auth?: string;
   readonly trusted: boolean;
   readonly readOnly: boolean;
+  /** Whether the words are a command, whatever else they may look like. */
+  readonly isCommand?: boolean;
 }
 
 export interface NamingHost {
@@ -36,11 +38,13 @@ export interface NamingHost {
  */
 export function candidatesOf(named: NamedSource, host: NamingHost): readonly AddedEntry[] {
   const { words: [first = "", ...rest] } = named;
+  if (named.isCommand === true) return [ofGivenCommand(first, rest, { named, host })];
   if (rest.length === 0) {
     const alone = first.startsWith("env:") ? ofReference(first, named, host) : ofAddress(first, named, host);
     if (alone !== undefined) return alone;
   }
   const file = resolve(host.cwd, first);
+  if (!existsSync(file) && /^\.{1,2}[\\/]|^[\\/~]|\.(?:db|sqlite3?|json|ya?ml|[cm]?[jt]s|py)$/.test(first)) throw new CallgateError("USAGE", `There is no file ${first}`);
   if (existsSync(file) && (/[\\/]/.test(first) || statSync(file).isFile())) return ofFile(file, rest, { named, host });
   const prefixed = /^(npm|pypi):(.+)$/.exec(first);
   if (prefixed !== null) return [prefixed[1] === "npm" ? ofCommand("npx", ["-y", prefixed[2] ?? "", ...rest], { named, host }) : ofCommand("uvx", [prefixed[2] ?? "", ...rest], { named, host })];
@@ -48,6 +52,19 @@ export function candidatesOf(named: NamedSource, host: NamingHost): readonly Add
   if (isOnPath(first, host.env)) return [ofCommand(first, rest, { named, host })];
   if (/^[a-z0-9][\w.-]*(?:@[\w.^~-]+)?$/i.test(first)) return [ofCommand("npx", ["-y", first, ...rest], { named, host })];
   throw new CallgateError("USAGE", `"${first}" is no file here, no command on the PATH, no URL, and no name of a package: nothing can be added of it`);
+}
+
+/** Errors: USAGE where there is no such command. */
+function ofGivenCommand(command: string, args: readonly string[], naming: Naming): AddedEntry {
+  if (isOnPath(command, naming.host.env)) return ofCommand(command, args, naming);
+  const file = resolve(naming.host.cwd, command);
+  if (/[\\/]/.test(command) && existsSync(file)) {
+    const [entry] = ofFile(file, args, naming);
+    if (entry?.block === "mcpServers") return entry;
+    throw new CallgateError("USAGE", `${command} is no command; leave the -- out for a file`);
+  }
+  const packages = /^[@a-z0-9][\w./@~^-]*$/i.test(command) ? `. If you mean the package of npm: callgate add npm:${command}` : "";
+  throw new CallgateError("USAGE", `There is no command "${command}" ${/[\\/]/.test(command) ? "at that path" : "on the PATH"}, so nothing was run or written${packages}`);
 }
 
 interface Naming {

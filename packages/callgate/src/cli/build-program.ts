@@ -309,9 +309,17 @@ function addAddCommands(program: Command, act: Act): void {
     .option("--trusted", "believe what it says of its tools: which only read")
     .option("--read-only", "of a database: no tool writes")
     .option("--no-check", "write it without starting or reaching it")
+    .option("-y, --yes", "agree beforehand to the download of a package that is named")
     .description("find out what something is, and write it into the configuration as a source")
-    .action((what: string[], options: object) => act(async (context) => (await import("./commands/add.ts")).addCommand(what, options, context)));
+    .action((what: string[], options: object) => act(async (context) => (await import("./commands/add.ts")).addCommand(what, { ...options, isCommand: isAfterDashes(program, what) }, context)));
   program.command("remove").argument("<source>", "its name in the configuration").description("take a source out of the configuration").action((name: string) => act(async (context) => (await import("./commands/add.ts")).removeCommand(name, context)));
+}
+
+/** Whether `--` stood before all of the words. */
+function isAfterDashes(program: Command, words: readonly string[]): boolean {
+  const { rawArgs } = program as Command & { readonly rawArgs: readonly string[] };
+  const dashes = rawArgs.indexOf("--");
+  return dashes >= 0 && rawArgs.length - dashes - 1 === words.length;
 }
 
 function addConnectCommand(program: Command, act: Act): void {

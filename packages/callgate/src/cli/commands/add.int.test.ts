@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -46,6 +46,21 @@ describe("callgate add", { timeout: 60_000 }, () => {
     expect(await removeCommand("scripted", context)).toBe(0);
     expect(config().mcpServers).toEqual({});
     expect(() => removeCommand("scripted", context)).toThrow('has no source "scripted"');
+  });
+
+  test("a package by its name is not run before somebody agreed; what npm says of it is told, and no secret is", async () => {
+    const { context, said, file, folder } = project("{}");
+    writeFileSync(join(folder, "npx"), `#!/bin/sh\necho ran >> "${folder}/ran"\nprintf 'npm error code E404\\nnpm error 404 Not Found - GET /fooo\\nnpm error 404\\nnpm error 404 The requested resource could not be found\\nnpm error 404\\nnpm error 404 Note that you can also install from a\\nnpm error 404 tarball, folder, http url, or git folder.\\nnpm error A complete log of this run can be found in: x\\n' >&2\nexit 1\n`, { mode: 0o755 });
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${folder}:${path ?? ""}`;
+    onTestFinished(() => void (process.env["PATH"] = path));
+    await expect(addCommand(["fooo", "--api-key", "SECRETADDARG99"], {}, context)).rejects.toThrow('npx -y fooo --api-key ${FOOO_API_KEY} downloads the package "fooo" from npm');
+    expect(existsSync(join(folder, "ran"))).toBe(false);
+    expect(await addCommand(["fooo", "--api-key", "SECRETADDARG99"], { yes: true, env: ["TOKEN=SECRETENV99"] }, context)).toBe(1);
+    expect(existsSync(join(folder, "ran"))).toBe(true);
+    expect(said.err).toContain("npx -y fooo --api-key ${FOOO_API_KEY} did not answer, so nothing was written");
+    expect(said.err).toContain("npm error code E404");
+    expect(said.out + said.err + readFileSync(file, "utf8")).not.toMatch(/SECRET(?:ADD|ENV)/);
   });
 
   test("a URL is what it answers as: an OpenAPI document, a GraphQL service", async () => {

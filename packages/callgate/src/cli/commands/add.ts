@@ -14,6 +14,7 @@ import type { VariableNames } from "../../clients/needed-variables.ts";
 import { configText } from "../../config/config-text.ts";
 import { editJsonc, replaceFile } from "../../config/edit-config.ts";
 import { checkConfigText, findConfigFile } from "../../config/load-config.ts";
+import { askYesNo } from "../ask-yes-no.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -29,6 +30,10 @@ interface AddOptions {
   readonly auth?: string;
   readonly trusted?: boolean;
   readonly readOnly?: boolean;
+  /** What is downloaded to be run is agreed to beforehand. */
+  readonly yes?: boolean;
+  /** Whether the words stood after `--`: they are a command then, and no name of anything. */
+  readonly isCommand?: boolean;
   /** False: it is not started or reached. */
   readonly check?: boolean;
 }
@@ -127,15 +132,16 @@ interface Choice {
 async function choose(words: readonly string[], { options, name, place, names }: Choice, context: CommandContext): Promise<Chosen | undefined> {
   const { env = [], header = [], kind, auth } = options;
   if (auth !== undefined && !/^(?:env|file):/.test(auth)) throw new CallgateError("USAGE", "--auth takes a reference: env:NAME or file:PATH. A secret does not belong into the configuration");
-  const named = { words, name, env: envOf(env, names), headers: headersOf(header), trusted: options.trusted === true, readOnly: options.readOnly === true, ...(auth === undefined ? {} : { auth }) };
+  const named = { words, name, env: envOf(env, names), headers: headersOf(header), trusted: options.trusted === true, readOnly: options.readOnly === true, isCommand: options.isCommand === true, ...(auth === undefined ? {} : { auth }) };
   const all = candidatesOf(named, { cwd: process.cwd(), folder: place.folder, env: process.env, names });
   const candidates = kind === undefined ? all : all.filter(({ block }) => block === blockOf[kind]);
   const [first] = candidates;
-  if (first === undefined) throw new CallgateError("USAGE", `"${words[0] ?? ""}" cannot be --kind ${kind ?? ""}`);
+  if (first === undefined) throw new CallgateError("USAGE", `"${name}" cannot be --kind ${kind ?? ""}`);
   if (options.check === false) {
     if (candidates.length > 1) throw new CallgateError("USAGE", "With --no-check nobody finds out what this URL is; say it with --kind mcp, openapi or graphql");
     return { entry: first, probe: { kind: "not_asked" } };
   }
+  if (options.yes !== true && !(await agreedToDownload(words, first, context))) return undefined;
   const failures: string[] = [];
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(probeMs)]);
   for (const entry of candidates) {
@@ -144,8 +150,30 @@ async function choose(words: readonly string[], { options, name, place, names }:
     failures.push(`${blockWords[entry.block]}: ${Object.values(names.values()).reduce((text, value) => (value.length < 4 ? text : text.replaceAll(value, "[secret]")), probe.reason)}`);
   }
   if (context.options.json === true) context.terminal.out(`${JSON.stringify({ status: "failed", error: { code: "SOURCE_FAILED", message: failures.join("\n"), retryable: true } })}\n`);
-  else context.terminal.err(`${visible(words.join(" ").replace(/:\/\/[^@\s/]*@/g, "://…@"))} did not answer, so nothing was written (--no-check writes it all the same):\n${failures.map((line) => `  ${line.replaceAll("\n", "\n  ")}\n`).join("")}`);
+  else context.terminal.err(`${visible(shownEntry(first))} did not answer, so nothing was written (--no-check writes it all the same):\n${failures.map((line) => `  ${line.replaceAll("\n", "\n  ")}\n`).join("")}`);
   return undefined;
+}
+
+/** As it would be written: with references in place of what is secret. */
+function shownEntry({ value }: AddedEntry): string {
+  if ("command" in value) return [value.command, ...(value.args ?? [])].join(" ");
+  return Object.values(value).find((part) => typeof part === "string") ?? "";
+}
+
+/**
+ * A package by its name is code of somebody else, and a name is easily mistyped.
+ *
+ * Errors: USAGE where nobody can be asked.
+ */
+async function agreedToDownload(words: readonly string[], entry: AddedEntry, { terminal, signal }: CommandContext): Promise<boolean> {
+  const { command = "", args: [flag = "", next = ""] = [] } = entry.block === "mcpServers" ? entry.value : {};
+  if ((command !== "npx" && command !== "uvx") || words[0] === command) return true;
+  const what = `${visible(shownEntry(entry))} downloads the package "${visible(command === "npx" ? next : flag)}" from ${command === "npx" ? "npm" : "PyPI"} and runs it on this machine`;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CallgateError("USAGE", `${what}. Nobody can be asked here, so nothing was run or written; --yes agrees beforehand, --no-check writes it without running it`);
+  terminal.err(`${what}.\n`);
+  if (await askYesNo("Do that?", terminal, signal)) return true;
+  terminal.err("nothing was run or written\n");
+  return false;
 }
 
 /** Errors: USAGE. */
