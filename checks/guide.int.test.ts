@@ -57,8 +57,9 @@ declare module "tools" {
   export function sleep(until: number | Date): Promise<void>; export function waitFor(event: string, options?: { timeoutMs?: number }): Promise<unknown>;
 }
 declare module "tools/shop" {
-  type Page<Row> = { rows: Row[]; cursor: string | null };
-  export function find_orders(input?: { where?: object; orderBy?: { column: "cents"; direction?: "asc" | "desc" }[]; limit?: number; cursor?: string | null }): Promise<Page<{ id: number; cents: number }>>;
+  type Page<Row> = { page: Row[]; next?: { cursor: string } };
+  export const find_orders: { (input?: Find): Promise<Page<{ id: number; cents: number }>>; pages(input?: Find): AsyncIterable<readonly { id: number; cents: number }[]> };
+  type Find = { where?: object; orderBy?: { column: "cents"; direction?: "asc" | "desc" }[]; limit?: number; cursor?: string | null };
   export function update_orders(input: { where: object; set: object }): Promise<{ changed: number }>;
   export function query(input: { sql: string; params?: unknown[] | Record<string, unknown> }): Promise<Page<Record<string, unknown>>>;
 }

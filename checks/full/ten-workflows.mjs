@@ -33,7 +33,7 @@ const reset = () => {
 };
 const state = () => Object.values(files).map((file) => JSON.stringify(JSON.parse(readFileSync(file, "utf8")))).join("\n");
 
-const names = [...readFileSync(path("../../examples/tau-retail/retail-reads.ts"), "utf8"), ...readFileSync(path("../../examples/tau-retail/retail-writes.ts"), "utf8")].join("").match(/(?<=name: ")\w+(?=")/g) ?? [];
+const names = ["reads", "writes"].map((part) => readFileSync(path(`../../examples/tau-retail/retail-${part}.ts`), "utf8")).join("").match(/(?<=name: ")\w+(?=")/g) ?? [];
 const retailTools = `// The shop of tau-retail over a file. Written by checks/full/ten-workflows.mjs.
 import { readFileSync, writeFileSync } from "node:fs";
 import { defineTool } from "callgate";

@@ -40,7 +40,7 @@ describe.each(wires)("a real gate before a real MCP server: %s over %s", (era, w
 
   test("runs a program over the upstream's tools; one value on two channels", async () => {
     const { tools } = await client.listTools();
-    expect(tools[0]?.description).toMatch(/- up \(20\): Misbehaves on request\./);
+    expect(tools[0]?.description).toMatch(/- up \(21\): Misbehaves on request\./);
     const result = await run('import { up } from "tools";\nconst a = await up.echo({ n: 1 });\nreturn { a, text: await up.write_it({}) };');
     expect(result.structuredContent).toMatchObject({ status: "completed", value: { a: { got: { n: 1 } }, text: "written" }, callCount: 2 });
     expect(textOf(result)).toContain('{"a":{"got":{"n":1}},"text":"written"}');

@@ -87,7 +87,7 @@ describe("createMcpSource: list", () => {
   test.each(["malformed", "modern"])("reports malformed tools and keeps the rest (%s)", async (mode) => {
     const source = scripted(mode);
     const { tools, problems } = await source.list(signal());
-    expect(tools).toHaveLength(20);
+    expect(tools).toHaveLength(21);
     expect(problems.map((problem) => problem.tool)).toEqual(["wrong_type", undefined, undefined, "echo", "no_schema"]);
     expect(problems[0]?.message).toContain('must have "type": "object"');
     expect(await call(source, "echo", { a: 1 })).toEqual({ got: { a: 1 } });

@@ -36,7 +36,7 @@ describe("callgate add", { timeout: 60_000 }, () => {
     expect(await addCommand([process.execPath, server, "ok"], { name: "scripted", env: ["SOME_TOKEN=literal-secret"] }, context)).toBe(0);
     expect(config().mcpServers).toEqual({ scripted: { command: process.execPath, args: [server, "ok"], env: { SOME_TOKEN: "env:SOME_TOKEN" } } });
     expect(readFileSync(file, "utf8")).toContain("// mine");
-    expect(said.err).toContain("20 tools: 1 read, 18 write, 1 destroy");
+    expect(said.err).toContain("21 tools: 1 read, 19 write, 1 destroy");
     expect(said.err).toContain("count as writes");
     expect(said.err).toContain("SOME_TOKEN");
     expect(said.out + said.err + readFileSync(file, "utf8")).not.toContain("literal-secret");
