@@ -34,15 +34,38 @@ function loopAround(node: ts.Node): ts.IterationStatement | undefined {
 /** Reads in a loop that need nothing of an earlier round. Writes stay in their order. */
 function independentCalls({ node, tool }: ToolCall, loop: ts.IterationStatement, { checker, file }: Compiled): Finding[] {
   if (tool.effect !== "read" || !ts.isAwaitExpression(node.parent) || leavesEarly(loop)) return [];
-  const changed = changedIn(loop, checker);
   const given = ts.isForStatement(loop) ? namesDeclaredIn(loop.initializer, checker) : new Set<ts.Symbol>();
-  let depends = false;
-  walk(node, (at) => {
-    const symbol = ts.isIdentifier(at) ? checker.getSymbolAtLocation(at) : undefined;
-    if (symbol !== undefined && changed.has(symbol) && !given.has(symbol)) depends = true;
-  });
-  if (depends) return [];
+  // What the head of a loop counts with is known beforehand, unless the body changes it: then it comes from an answer.
+  const inBody = changedIn(loop, checker, loop.statement);
+  const earlier = withDerived(new Set([...changedIn(loop, checker)].filter((symbol) => !given.has(symbol) || inBody.has(symbol))), loop, checker);
+  const mayEnd = ts.isForStatement(loop) && loop.condition !== undefined && mentions(loop.condition, earlier, checker);
+  if (mayEnd || mentions(node, earlier, checker)) return [];
   return [advice("CALLS_IN_SEQUENCE", node.getStart(file), `${tool.name} is awaited once per round, and no round needs the one before it; await Promise.all(items.map(async (item) => …)) makes the calls at once`)];
+}
+
+function mentions(node: ts.Node, symbols: ReadonlySet<ts.Symbol>, checker: ts.TypeChecker): boolean {
+  let found = false;
+  walk(node, (at) => {
+    const symbol = ts.isIdentifier(at) ? valueSymbol(at, checker) : undefined;
+    if (symbol !== undefined && symbols.has(symbol)) found = true;
+  });
+  return found;
+}
+
+/** Of the variable, also where `{ name }` names a property with it. */
+function valueSymbol(at: ts.Identifier, checker: ts.TypeChecker): ts.Symbol | undefined {
+  return ts.isShorthandPropertyAssignment(at.parent) ? checker.getShorthandAssignmentValueSymbol(at.parent) : checker.getSymbolAtLocation(at);
+}
+
+/** With the variables of a round that are made of these. In the order of the text, in which they are made. */
+function withDerived(symbols: Set<ts.Symbol>, loop: ts.IterationStatement, checker: ts.TypeChecker): ReadonlySet<ts.Symbol> {
+  const all = new Set(symbols);
+  walk(loop.statement, (at) => {
+    if (!ts.isVariableDeclaration(at) || at.initializer === undefined || !ts.isIdentifier(at.name) || !mentions(at.initializer, all, checker)) return;
+    const symbol = checker.getSymbolAtLocation(at.name);
+    if (symbol !== undefined) all.add(symbol);
+  });
+  return all;
 }
 
 function leavesEarly(loop: ts.IterationStatement): boolean {
@@ -56,9 +79,9 @@ function leavesEarly(loop: ts.IterationStatement): boolean {
 }
 
 /** Variables that are assigned in a loop although they live longer than a round. */
-function changedIn(loop: ts.IterationStatement, checker: ts.TypeChecker): Set<ts.Symbol> {
+function changedIn(loop: ts.IterationStatement, checker: ts.TypeChecker, part: ts.Node = loop): Set<ts.Symbol> {
   const changed = new Set<ts.Symbol>();
-  walk(loop, (node) => {
+  walk(part, (node) => {
     const target = assignedBy(node);
     const symbol = target === undefined ? undefined : checker.getSymbolAtLocation(target);
     if (symbol !== undefined && (symbol.valueDeclaration === undefined || symbol.valueDeclaration.pos < loop.statement.pos || symbol.valueDeclaration.end > loop.statement.end)) changed.add(symbol);
@@ -80,12 +103,7 @@ function namesDeclaredIn(initializer: ts.ForInitializer | undefined, checker: ts
 function unboundedPaging({ node, tool }: ToolCall, loop: ts.IterationStatement, { checker, file }: Compiled): Finding[] {
   if (!ts.isWhileStatement(loop) && !ts.isDoStatement(loop) && !(ts.isForStatement(loop) && loop.condition === undefined)) return [];
   const changed = changedIn(loop, checker);
-  let turns = false;
-  walk(node, (at) => {
-    const symbol = ts.isIdentifier(at) ? (ts.isShorthandPropertyAssignment(at.parent) ? checker.getShorthandAssignmentValueSymbol(at.parent) : checker.getSymbolAtLocation(at)) : undefined;
-    if (symbol !== undefined && changed.has(symbol)) turns = true;
-  });
-  if (!turns || comparesNumbers(loop)) return [];
+  if (!mentions(node, changed, checker) || comparesNumbers(loop)) return [];
   return [advice("PAGING_UNBOUNDED", node.getStart(file), `This loop asks ${tool.name} for page after page without a bound; stop after a number of pages or items you can use`)];
 }
 

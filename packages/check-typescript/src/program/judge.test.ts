@@ -101,7 +101,12 @@ describe("findAdvice", () => {
       'let id = "a";\nfor (const x of [1, 2]) {\n  const d = await tools.documents.get_document({ document_id: id });\n  id = d.content + x;\n}\nreturn id;',
       'for (const id of ["a", "b"]) {\n  const d = await tools.documents.get_document({ document_id: id });\n  if (d.status === "open") return d;\n}\nreturn 1;',
       'for (const id of ["a", "b"]) await tools.crm.save_customer({ id, note: "n" });\nreturn 1;',
+      'for (let id = "a"; id !== ""; ) {\n  const d = await tools.documents.get_document({ document_id: id });\n  id = d.content;\n}\nreturn 1;',
+      'let document_id = "a";\nfor (const x of [1, 2]) {\n  const d = await tools.documents.get_document({ document_id });\n  document_id = d.content + x;\n}\nreturn 1;',
+      'let id = "a";\nfor (const x of [1, 2]) {\n  const input = { document_id: id };\n  const d = await tools.documents.get_document(input);\n  id = d.content + x;\n}\nreturn 1;',
+      'let text = "";\nfor (let i = 0; i < 9 && text.length < 100; i++) {\n  const d = await tools.documents.get_document({ document_id: String(i) });\n  text += d.content;\n}\nreturn text;',
     ]) expect(codes(text)).toEqual([]);
+    expect(codes('const out = [];\nfor (let i = 0; i < 9; i++) {\n  const d = await tools.documents.get_document({ document_id: String(i) });\n  out.push(d.content);\n}\nreturn out;')).toEqual(["advice CALLS_IN_SEQUENCE"]);
   });
 
   test("advises a bound for paging", () => {
