@@ -25,6 +25,26 @@ describe("editClientFile", () => {
     expect(othersIn(added, vscode, "callgate")).toEqual(["other"]);
   });
 
+  test.each([
+    `{ "servers": { "a": {"command":"x","args":["1","2"]} } }`,
+    `{\n  "servers": {\n    "a": {"command":"x"},   "b":{"command":"y"}\n  },\n  "x": [1,2]\n}\n`,
+    `{\n\t"servers": {\n\t\t"a": {"command":"x"}, // theirs\n\t},\n}\n`,
+    `{"x":{"y":1}}`,
+    `{\r\n  "servers": {}, "x": {"y":1}\r\n}\r\n`,
+  ])("JSON: %j is as it was but for its entry", (text) => {
+    const added = editClientFile(text, vscode, { name: "callgate", entry });
+    // Nothing but an insertion was made.
+    const begin = text.split("").findIndex((char, index) => char !== added[index]);
+    const tail = text.slice(begin);
+    expect(added.startsWith(text.slice(0, begin)) && added.endsWith(tail)).toBe(true);
+    expect(editClientFile(added, vscode, { name: "callgate", entry: { command: "z" } })).toContain(text.slice(0, begin));
+  });
+
+  test("TOML: what is not its own stays, blank lines and comments too", () => {
+    const config = `# mine\n\n\n\n[mcp_servers.callgate]\ncommand = "old"\n\n# of a\n[mcp_servers.a]\ncommand = "x"\n\n\n`;
+    expect(editClientFile(config, codex, { name: "callgate", entry: undefined })).toBe(`# mine\n\n\n\n# of a\n[mcp_servers.a]\ncommand = "x"\n\n\n`);
+  });
+
   test("TOML: only its own table is touched", () => {
     const config = `# mine\nmodel = "gpt-5"\n\n[mcp_servers.other]\ncommand = "x" # theirs\n\n[mcp_servers.callgate.env]\nOLD = "1"\n\n[mcp_servers.callgate]\ncommand = "old"\n\n[profiles.fast]\nmodel = "m"\n`;
     const edited = editClientFile(config, codex, { name: "callgate", entry });

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { CallgateError } from "@callgate/contract";
-import { parse as parseJsonc } from "jsonc-parser";
-import type { ParseError } from "jsonc-parser";
-import { parse as parseToml, stringify } from "smol-toml";
+import { stringify } from "smol-toml";
 import { editJsonc } from "../config/edit-config.ts";
 import type { ClientFile } from "./client-files.ts";
+import { parseClientText } from "./parse-client-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -45,17 +44,15 @@ export function othersIn(text: string, from: ClientFile, name: string): readonly
 
 /** Errors: USAGE. */
 function read(text: string, { file, format }: ClientFile): Json {
-  if (text.trim() === "") return {};
+  let problem = "holds no object";
   try {
-    // Its objects have no prototype.
-    if (format === "toml") return structuredClone(parseToml(text));
-    const errors: ParseError[] = [];
-    const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
-    if (errors.length === 0 && isRecord(value)) return value;
-  } catch {
-    // Told below.
+    const value = parseClientText(text, format);
+    if (value === undefined) return {};
+    if (isRecord(value)) return value;
+  } catch (fault) {
+    problem = fault instanceof Error ? fault.message : String(fault);
   }
-  throw new CallgateError("USAGE", `${file} is not valid ${format === "toml" ? "TOML" : "JSON"}, so nothing is written into it; mend it first, or write the entry by hand (--print)`);
+  throw new CallgateError("USAGE", `${file} ${problem}, so nothing is written into it; mend it first, or write the entry by hand (--print)`);
 }
 
 /** What was edited may be broken by it: then it is not what was meant. */
@@ -86,17 +83,31 @@ function without(root: unknown, { path }: Pick<ClientFile, "path">, name: string
   return isRecord(kept) && Object.keys(kept).length === 0 ? others : { ...others, [key]: kept };
 }
 
-/** A table goes from its head to the next head. What this misreads (a head inside of a text) is noticed afterwards. */
+/**
+ * A table goes from its head to the next head; comments above that are the next one's. What this misreads (a head inside of a
+ * text) is noticed afterwards.
+ */
 function editToml(text: string, name: string, entry: Json | undefined): string {
   const own = new RegExp(String.raw`^\s*\[\s*mcp_servers\s*\.\s*(?:"${escaped(name)}"|${escaped(name)})\s*(?:\.[^\]]*)?\]`);
+  const kept: string[] = [];
   let isOwn = false;
-  const kept = text.split("\n").filter((line) => {
-    if (/^\s*\[/.test(line)) isOwn = own.test(line);
-    return !isOwn;
-  });
-  const rest = kept.join("\n").replace(/\n{3,}/g, "\n\n").trimEnd();
-  if (entry === undefined) return rest === "" ? "" : `${rest}\n`;
-  return `${rest === "" ? "" : `${rest}\n\n`}${stringify({ mcp_servers: { [name]: entry } }).trim()}\n`;
+  let comments: string[] = [];
+  for (const line of text.split("\n")) {
+    if (/^\s*\[/.test(line)) {
+      const wasOwn = isOwn;
+      isOwn = own.test(line);
+      if (wasOwn && !isOwn) kept.push(...comments);
+      comments = [];
+    }
+    if (!isOwn) kept.push(line);
+    else if (/^\s*#/.test(line)) comments.push(line);
+    else comments = [];
+  }
+  const rest = kept.join("\n");
+  if (entry === undefined) return rest === "" || rest.endsWith("\n") ? rest : `${rest}\n`;
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const gap = rest.trim() === "" || /(?:^|\n)\r?\n$/.test(rest) ? "" : rest.endsWith("\n") ? eol : `${eol}${eol}`;
+  return `${rest}${gap}${stringify({ mcp_servers: { [name]: entry } }).trim().replaceAll("\n", eol)}${eol}`;
 }
 
 function escaped(text: string): string {

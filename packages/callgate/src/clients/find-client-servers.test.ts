@@ -76,7 +76,7 @@ describe("findClientServers", () => {
       docs: { url: "https://docs.example/mcp", headers: { Authorization: "Bearer ${DOCS_TOKEN}" }, disabled: true },
       py: { command: "python", args: ["-m", "my_server"], env: { API_TOKEN: "env:MY_API_TOKEN" }, allow: ["safe_tool"] },
     });
-    expect(notes).toEqual([expect.stringContaining("${command:python.interpreterPath}")]);
+    expect(notes).toEqual([expect.stringContaining('"py" timeout means nothing here'), expect.stringContaining("${command:python.interpreterPath}")]);
     const all = JSON.stringify({ servers, variables, notes }) + configText(servers.map(({ name, server }) => ({ name, server, comment: "" })));
     for (const secret of ["ghp_abc", "hunter2", "sk_live", "lin_api", "top-secret-value"]) expect(all).not.toContain(secret);
     const named = new Map(variables.map(({ name, why }) => [name, why]));
@@ -133,6 +133,12 @@ describe("findClientServers", () => {
     expect(servers.map(({ name }) => name)).toEqual(["good"]);
     expect(notes).toEqual([expect.stringMatching(/"bashy".*API_KEY=….*left out.*into its env/)]);
     expect(notes.join("")).not.toContain("SECRET");
+  });
+
+  test("what means nothing here, a name that nothing can have and a file that holds a list are told", () => {
+    const { servers, notes } = findClientServers(machine({ [desktop]: "[]", ".cursor/mcp.json": `{ "mcpServers": { "__proto__": { "command": "x" }, "a": { "command": "x", "trust": true, "dev": {} } } }`, ".gemini/settings.json": `{ "mcpServers": [] }` }));
+    expect(servers.map(({ name }) => name)).toEqual(["a"]);
+    expect(notes.join("\n")).toMatch(/it holds a list[\s\S]*"__proto__" was left out[\s\S]*of the server "a" trust, dev mean nothing here and were not taken over[\s\S]*mcpServers is no object/);
   });
 
   test.each([

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { parse as parseJsonc } from "jsonc-parser";
-import type { ParseError } from "jsonc-parser";
-import { parse as parseToml } from "smol-toml";
 import { z } from "zod";
 import type { ClientFile } from "./client-files.ts";
+import { parseClientText } from "./parse-client-text.ts";
 
 const texts = z.record(z.string(), z.coerce.string());
 
@@ -45,6 +43,8 @@ export interface ClientFileContent {
   readonly inputs: Readonly<Record<string, string>>;
   /** What of it could not be read: the whole file, or a server. */
   readonly problems: readonly string[];
+  /** Whether nothing of the file could be read. */
+  readonly isBroken: boolean;
 }
 
 /** Reads the servers of a file; undefined where there is no such file or it has none. Never throws: what cannot be read is a problem. */
@@ -52,31 +52,35 @@ export function readClientFile(from: ClientFile): ClientFileContent | undefined 
   if (!existsSync(from.file)) return undefined;
   let root: unknown;
   try {
-    root = parse(readFileSync(from.file, "utf8"), from.format);
+    root = parseClientText(readFileSync(from.file, "utf8"), from.format);
   } catch (error) {
-    return { from, servers: {}, inputs: {}, problems: [`${from.file} cannot be read: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`] };
+    return broken(from, `${from.file} cannot be read: it ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`);
   }
+  if (root === undefined) return undefined;
+  if (!isRecord(root)) return broken(from, `${from.file} cannot be read: it holds ${Array.isArray(root) ? "a list" : "no object"}, where an object belongs`);
   const found = from.path.reduce<unknown>((at, key) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined), root);
-  if (!isRecord(found)) return undefined;
-  const problems: string[] = [];
+  if (found === undefined || found === null) return undefined;
+  if (!isRecord(found)) return broken(from, `${from.file} cannot be read: ${from.path.join(".")} is no object`);
+  // What reads JSON sets it in place of a key.
+  const hasPrototype = Object.hasOwn(found, "__proto__") || ![Object.prototype, null].includes(Object.getPrototypeOf(found) as object | null);
+  const problems = hasPrototype ? [`${from.file}: the server "__proto__" was left out: nothing can have that name`] : [];
   const servers: Record<string, ForeignServer> = {};
   for (const [name, raw] of Object.entries(found)) {
+    if (name === "__proto__") continue;
     const read = foreignServer.safeParse(raw);
-    if (read.success) servers[name] = read.data;
+    if (read.success) {
+      servers[name] = read.data;
+      const dropped = Object.keys(read.data).filter((key) => !Object.hasOwn(foreignServer.shape, key));
+      if (dropped.length > 0) problems.push(`${from.file}: of the server "${name}" ${dropped.join(", ")} ${dropped.length === 1 ? "means" : "mean"} nothing here and ${dropped.length === 1 ? "was" : "were"} not taken over`);
+    }
     else problems.push(`${from.file}: the server "${name}" was left out: ${read.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ")}`);
   }
   const beside = from.path.slice(0, -1).reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), root);
-  return { from, servers, inputs: inputsOf(beside), problems };
+  return { from, servers, inputs: inputsOf(beside), problems, isBroken: false };
 }
 
-/** Errors: one that says what is wrong with the text. */
-function parse(text: string, format: ClientFile["format"]): unknown {
-  if (format === "toml") return parseToml(text);
-  const errors: ParseError[] = [];
-  const value: unknown = parseJsonc(text.replace(/^\uFEFF/, ""), errors, { allowTrailingComma: true });
-  // An empty file is what some clients begin with.
-  if (errors.length > 0 && text.trim() !== "") throw new Error("it is not valid JSON with comments");
-  return value;
+function broken(from: ClientFile, problem: string): ClientFileContent {
+  return { from, servers: {}, inputs: {}, problems: [problem], isBroken: true };
 }
 
 function inputsOf(root: unknown): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { describe, expect, test } from "vitest";
@@ -26,6 +26,7 @@ describe("callgate connect", () => {
     expect(JSON.parse(written.replace(" // mine", ""))).toMatchObject({ mcpServers: { gh: { command: "x" }, callgate: { command: process.execPath, args: [expect.stringMatching(/callgate\.mjs$/) as string, "mcp", "--config", file], env: { GH_TOKEN: "${env:GH_TOKEN}" } } } });
     const backups = readdirSync(join(home, ".cursor")).filter((name) => name.endsWith(".bak"));
     expect(backups).toHaveLength(1);
+    expect(statSync(join(home, ".cursor", backups[0] ?? "")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(home, ".cursor", backups[0] ?? ""), "utf8")).toBe(before);
     expect(said.err).toContain("which no gate stands before: gh");
     expect(said.err).toContain(`not trusted yet, so the client will get nothing of it: callgate trust ${folder}`);
@@ -52,6 +53,15 @@ describe("callgate connect", () => {
     said.out = "";
     await connect("vscode", { print: true });
     expect(JSON.parse(said.out)).toMatchObject({ servers: { callgate: { type: "stdio" } } });
+  });
+
+  test("a broken file is listed as one, with the place, and is not written", async () => {
+    const { home, said, connect } = world();
+    writeFileSync(join(home, ".cursor", "mcp.json"), `{\n  "mcpServers": { "gh" 1 }\n}\n`);
+    await connect(undefined);
+    expect(said.out).toMatch(/cursor +user +broken/);
+    expect(said.err).toMatch(/mcp\.json cannot be read: it is not valid JSON: .* at line 2, column \d+/);
+    await expect(connect("cursor", { yes: true })).rejects.toThrow(/is not valid JSON: .* at line 2, column \d+, so nothing is written/);
   });
 
   test("a shared file gets nothing of this machine", async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,14 +72,16 @@ function told({ file, written, backup }: Done, text: string, { options, terminal
 
 function listClients(host: ClientHost, { terminal, options }: CommandContext): ExitCode {
   const rows = clientFiles(host).filter(({ isWritten }) => isWritten).map((file) => {
-    const servers = Object.entries(readClientFile(file)?.servers ?? {});
+    const content = readClientFile(file);
+    const servers = Object.entries(content?.servers ?? {});
     const gate = servers.filter(([, { args = [] }]) => args.includes("mcp") && args.some((word) => /callgate/.test(word))).map(([name]) => name);
-    return { client: file.client, scope: file.scope, file: file.file, isThere: existsSync(file.file), connected: gate.length > 0, otherServers: servers.map(([name]) => name).filter((name) => !gate.includes(name)) };
+    return { client: file.client, scope: file.scope, file: file.file, isThere: existsSync(file.file), connected: gate.length > 0, broken: content?.isBroken === true ? (content.problems[0] ?? "") : null, otherServers: servers.map(([name]) => name).filter((name) => !gate.includes(name)) };
   });
   if (options.json === true) terminal.out(`${JSON.stringify(rows)}\n`);
   else {
-    const shown = rows.filter(({ isThere, scope }) => isThere || scope === "user").map(({ client, scope, connected, isThere, otherServers, file }) => [client, scope, connected ? "connected" : isThere ? "not connected" : "no file", String(otherServers.length), file]);
+    const shown = rows.filter(({ isThere, scope }) => isThere || scope === "user").map(({ client, scope, connected, broken, isThere, otherServers, file }) => [client, scope, broken !== null ? "broken" : connected ? "connected" : isThere ? "not connected" : "no file", broken !== null ? "?" : String(otherServers.length), file]);
     terminal.out(renderTable(["client", "of", "", "other servers", "file"], shown, { columns: terminal.outColumns, colors: terminal.outColors }));
+    for (const { broken } of rows) if (broken !== null) terminal.err(`${terminal.colors.yellow("note")} ${visible(broken)}\n`);
     terminal.err("callgate connect CLIENT writes callgate into one\n");
   }
   return exitCodes.ok;
@@ -122,7 +124,11 @@ async function agreed({ terminal, signal }: CommandContext): Promise<boolean> {
 function writeBeside(file: string, after: string, before: string): string | undefined {
   mkdirSync(dirname(file), { recursive: true });
   const backup = before === "" ? undefined : `${file}.${new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)}.bak`;
-  if (backup !== undefined) copyFileSync(file, backup);
+  if (backup !== undefined) {
+    copyFileSync(file, backup);
+    // It may hold secrets, and nobody looks after it.
+    chmodSync(backup, 0o600);
+  }
   replaceFile(file, after);
   return backup;
 }
