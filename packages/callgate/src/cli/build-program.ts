@@ -1,3 +1,4 @@
+import { CallgateError } from "@callgate/contract";
 import { Command, Option } from "commander";
 import { launcherNames } from "../launcher-names.ts";
 import { version } from "../version.ts";
@@ -251,7 +252,12 @@ function addSetupCommands(program: Command, act: Act): void {
     .option("--import <client>", "only servers of this client: claude-desktop, claude-code, cursor, vscode, windsurf, codex or gemini; may be repeated (default: of all that are here)", collect)
     .option("--no-import", "none of theirs")
     .description("write a configuration and a first tool here, with the MCP servers that your other clients have")
-    .action((options: object) => act(async (context) => (await import("./commands/init.ts")).initCommand(options, context)));
+    .action((options: object) => act(async (context) => {
+        const { rawArgs } = program as Command & { readonly rawArgs: readonly string[] };
+        // The second takes the place of the first otherwise.
+        if (rawArgs.includes("--no-import") && rawArgs.some((word) => /^--import(?:=|$)/.test(word))) throw new CallgateError("USAGE", "--import and --no-import contradict each other; give one of them");
+        return (await import("./commands/init.ts")).initCommand(options, context);
+      }));
   addAddCommands(program, act);
   addConnectCommand(program, act);
   program

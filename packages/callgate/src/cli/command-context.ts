@@ -127,7 +127,7 @@ export function createCommandContext(options: GlobalOptions, signal: AbortSignal
       try {
         // A command about no source does not wait for any.
         if (how.about?.length !== 0) await readyWithin(gate, how.readyWithinMs, signal);
-        for (const problem of problemsToTell(gate, how.about)) terminal.err(`${terminal.colors.yellow("note")} ${firstLine(problem)}\n`);
+        for (const line of notesOf(problemsToTell(gate, how.about))) terminal.err(`${terminal.colors.yellow("note")} ${line}\n`);
         view = options.json === true ? createLiveView(gate, { ...terminal, interactive: false }) : createLiveView(gate, terminal);
         return await use(gate, view);
       } finally {
@@ -170,6 +170,11 @@ function problemsToTell(gate: Gate, about: GateUse["about"]): readonly string[] 
   const ours = new Set(about.map((name) => name.split(".")[0]));
   const others = gate.namespaces().map(({ namespace }) => namespace).filter((namespace) => !ours.has(namespace));
   return gate.problems.filter((problem) => !others.some((namespace) => problem.startsWith(`${namespace}: `)));
+}
+
+/** More than two would hide what was asked for. */
+function notesOf(problems: readonly string[]): readonly string[] {
+  return problems.length > 2 ? [`${problems.length} things do not work here; callgate doctor tells each, with what to do`] : problems.map(firstLine);
 }
 
 /** Problems are told in one line by every command; doctor tells all of them. */
