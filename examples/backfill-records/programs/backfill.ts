@@ -11,9 +11,8 @@ const toFill: { id: number; set: { email?: string; vat_id?: string } }[] = [];
 const invoices: { customer_id: number; email: string }[] = [];
 const findings: string[] = [];
 let seen = 0;
-let page = await crm.find_customers({ orderBy: [{ column: "id" }], limit: 1000 });
-for (;;) {
-  for (const { id, email, vat_id } of page.rows) {
+for await (const page of crm.find_customers.pages({ orderBy: [{ column: "id" }], limit: 1000 })) {
+  for (const { id, email, vat_id } of page) {
     seen++;
     const set: { email?: string; vat_id?: string } = {};
     const invoiceEmail = invoiceEmails.get(id) ?? null;
@@ -28,8 +27,6 @@ for (;;) {
     else if (vat_id !== entry.vat_id) findings.push(`- ${id}: tax number is ${vat_id} in the CRM and ${entry.vat_id} in the register`);
     if (Object.keys(set).length > 0) toFill.push({ id, set });
   }
-  if (page.cursor === null) break;
-  page = await crm.find_customers({ orderBy: [{ column: "id" }], limit: 1000, cursor: page.cursor });
 }
 
 // What is missing is filled in. What contradicts is a person's to decide.

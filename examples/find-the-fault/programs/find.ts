@@ -22,8 +22,8 @@ if (origin === undefined) return "no service fails in one hour alone";
 const [line = ""] = await logs.find({ service: origin.service, level: "ERROR", from: origin.since, limit: 1 });
 const before = (await config.changes({})).filter((one) => one.service === origin.service && one.at <= origin.since).at(-1);
 if (before === undefined) return `${origin.service} fails since ${origin.since}, and nothing of it was changed before`;
-const { rows: [waiting] } = await metrics.query({ sql: "select max(value) as most from samples where service = :service and name = 'pool_waiting' and minute between :since and :until", params: { service: origin.service, since: origin.since, until: origin.until } });
-const { rows: [usual] } = await metrics.query({ sql: "select max(value) as most from samples where service = :service and name = 'pool_waiting' and minute < :at", params: { service: origin.service, at: before.at } });
+const { page: [waiting] } = await metrics.query({ sql: "select max(value) as most from samples where service = :service and name = 'pool_waiting' and minute between :since and :until", params: { service: origin.service, since: origin.since, until: origin.until } });
+const { page: [usual] } = await metrics.query({ sql: "select max(value) as most from samples where service = :service and name = 'pool_waiting' and minute < :at", params: { service: origin.service, at: before.at } });
 
 const failed = await logs.count({ service: "checkout", contains: "order failed", per: "hour" });
 const { id } = await incidents.report({

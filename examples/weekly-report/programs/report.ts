@@ -1,6 +1,6 @@
 import { notices, reports, sales } from "tools";
 
-const { rows } = await sales.query({ sql: "select week, region, sum(cents) as cents, count(*) as orders from orders where state = 'paid' group by week, region order by week, region" });
+const { page: rows } = await sales.query({ sql: "select week, region, sum(cents) as cents, count(*) as orders from orders where state = 'paid' group by week, region order by week, region" });
 const lastWeek = Math.max(...rows.map(({ week }) => Number(week)));
 const regions = [...new Set(rows.map(({ region }) => String(region)))];
 const centsOf = (week: number, region: string) => rows.filter((row) => row.week === week && row.region === region).reduce((sum, row) => sum + Number(row.cents), 0);
