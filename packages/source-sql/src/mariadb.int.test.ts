@@ -112,7 +112,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : `: $
     const cipher = async (more: string): Promise<unknown> => {
       const source = createSqlSource({ namespace: "shop", url: `${url}${more}` });
       try {
-        const { rows } = await callTool<{ readonly rows: readonly { readonly cipher: string }[] }>(source, "query", { sql: "select variable_value as cipher from information_schema.session_status where variable_name = 'Ssl_cipher'" });
+        const { page: rows } = await callTool<{ readonly page: readonly { readonly cipher: string }[] }>(source, "query", { sql: "select variable_value as cipher from information_schema.session_status where variable_name = 'Ssl_cipher'" });
         return rows[0]?.cipher;
       } catch (error) {
         return (error as ToolError).code;

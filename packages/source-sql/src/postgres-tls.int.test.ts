@@ -23,7 +23,7 @@ test.skipIf(missingPostgres() !== undefined)("PostgreSQL over TLS: in cipher wit
     const version = async (more: string, host = "127.0.0.1"): Promise<unknown> => {
       const source = createSqlSource({ namespace: "shop", url: `${server.tls?.url("shop").replace("127.0.0.1", host) ?? ""}${more}` });
       try {
-        const { rows } = await callTool<{ readonly rows: readonly { readonly version: string | null }[] }>(source, "query", { sql: "select version from pg_stat_ssl where pid = pg_backend_pid()" });
+        const { page: rows } = await callTool<{ readonly page: readonly { readonly version: string | null }[] }>(source, "query", { sql: "select version from pg_stat_ssl where pid = pg_backend_pid()" });
         return rows[0]?.version;
       } catch (error) {
         return (error as ToolError).code;
