@@ -188,7 +188,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? "" :
       await client.query(`
         insert into callgate.owners values ('old', 'somewhere', 1, null, 1, 1, 2);
         insert into callgate.runs (run_id, tenant, user_id, kind, status, lane, started_at_ms, ended_at_ms, head, finish, call_count, owner, epoch, lease_until_ms)
-          values ('r1', 'acme', 'alice', 'program', 'completed', 'execute', ${Date.now() - 2}, ${Date.now() - 1}, '{"roles":[],"claims":{},"language":"typescript"}', '{"tokens":{"result":1,"program":2,"direct":3}}', 1, 'old', 1, 99999999999999);
+          values ('r1', 'acme', 'alice', 'program', 'completed', 'execute', ${Date.now() - 2}, ${Date.now() - 1}, '{"roles":[],"claims":{},"language":"typescript","seed":"00","limits":{},"interfaces":{},"policyVersion":""}', '{"tokens":{"result":1,"program":2,"direct":3}}', 1, 'old', 1, 99999999999999);
         insert into callgate.effects values ('acme', 'key', 'alice', 'r1', 'c0', 0, 'sha256:a')`);
       await client.end();
       const journal = await open();

@@ -228,7 +228,17 @@ function catalogOf(registered: readonly CatalogTool[], surroundings: Surrounding
   // What an older version answers is what it declares.
   const learnedOf = (tool: CatalogTool, tenant: string): LearnedType | undefined => (tool.older === undefined && tool.tool.output === undefined ? learned?.of(tenant, tool.definitionDigest) : undefined);
   const declare = createDeclaring(learnedOf);
-  const declaredFor = (form: DeclarationForm, visible: Visible | undefined, tenant: string | undefined): NamespaceDeclaration[] => declare(visible === undefined ? tools : tools.filter(visible), form, tenant);
+  const made = new WeakMap<Visible, Map<string, { readonly revision: number; readonly declarations: NamespaceDeclaration[] }>>();
+  /** Every program asks for them: they are put together again only when something else is known of what tools answer. */
+  const declaredFor = (form: DeclarationForm, visible: Visible = everything, tenant?: string): NamespaceDeclaration[] => {
+    const revision = tenant === undefined ? 0 : (learned?.revision(tenant) ?? 0);
+    const of = made.get(visible) ?? new Map<string, never>();
+    const known = of.get(`${form} ${tenant ?? ""}`);
+    if (known?.revision === revision) return known.declarations;
+    const declarations = declare(tools.filter(visible), form, tenant);
+    made.set(visible, of.set(`${form} ${tenant ?? ""}`, { revision, declarations }));
+    return declarations;
+  };
   const self: Catalog = {
     digest: digestOf(tools.map(({ name, definitionDigest, interfaceDigest }) => [name, definitionDigest, interfaceDigest])),
     tools,

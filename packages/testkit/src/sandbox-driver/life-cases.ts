@@ -97,7 +97,8 @@ export const lifeCases: readonly DriverCase[] = [
   {
     name: "code-mode 5: after 100 hung runs the next is good, and neither memory nor handles have grown",
     needs: "replayable",
-    timeoutMs: 120_000,
+    // A hundred processes, each held until its own computing time is up: what it waits for a processor does not count.
+    timeoutMs: 600_000,
     async run({ driver }) {
       const hang = async (count: number): Promise<void> => {
         const runs = Array.from({ length: count }, () => startProgram(driver, `const kept = new Array(1e4).fill("x"); await tools.demo.echo({ n: 1 }); return kept.length`, { byHand: true }));
@@ -121,6 +122,7 @@ export const lifeCases: readonly DriverCase[] = [
   },
   {
     name: "close cancels every guest, may be repeated, and nothing starts after it",
+    timeoutMs: 120_000,
     async run({ driver }) {
       const runs = ["await tools.demo.echo(1)", "while (true) {}", "await new Promise((resolve) => setTimeout(resolve, 1e6))"].map((body) => startProgram(driver, body, { byHand: true }));
       await runs[0]?.issued(1);
