@@ -123,9 +123,15 @@ function createHeldWork<Result>(id: string, options: Holding<Result>): { readonl
       signal.addEventListener("abort", giveUp, { once: true });
       asks = Promise.withResolvers<void>();
       if (open.list().length > 0) asks.resolve();
-      const step = await Promise.race([done.then((result) => ({ kind: "done", result }) as const), asks.promise.then(() => ({ kind: "asks", questions: open.list() }) as const)]).finally(() => {
-        if (!keepsSignal) signal.removeEventListener("abort", giveUp);
-      });
+      const step = await Promise.race([done.then((result) => ({ kind: "done", result }) as const), asks.promise.then(() => ({ kind: "asks", questions: open.list() }) as const)])
+        .catch((fault: unknown) => {
+          // The request has its failure: nobody comes back for it.
+          forget();
+          throw fault;
+        })
+        .finally(() => {
+          if (!keepsSignal) signal.removeEventListener("abort", giveUp);
+        });
       if (step.kind === "done") forget();
       else left();
       return step;
