@@ -227,11 +227,12 @@ function catalogOf(registered: readonly CatalogTool[], surroundings: Surrounding
   const search = createSearch(byName, purposes, surroundings);
   // What an older version answers is what it declares.
   const learnedOf = (tool: CatalogTool, tenant: string): LearnedType | undefined => (tool.older === undefined && tool.tool.output === undefined ? learned?.of(tenant, tool.definitionDigest) : undefined);
+  const learnedRevision = (tenant: string | undefined): number => (tenant === undefined ? 0 : (learned?.revision(tenant) ?? 0));
   const declare = createDeclaring(learnedOf);
   const made = new WeakMap<Visible, Map<string, { readonly revision: number; readonly declarations: NamespaceDeclaration[] }>>();
   /** Every program asks for them: they are put together again only when something else is known of what tools answer. */
   const declaredFor = (form: DeclarationForm, visible: Visible = everything, tenant?: string): NamespaceDeclaration[] => {
-    const revision = tenant === undefined ? 0 : (learned?.revision(tenant) ?? 0);
+    const revision = learnedRevision(tenant);
     const of = made.get(visible) ?? new Map<string, never>();
     const known = of.get(`${form} ${tenant ?? ""}`);
     if (known?.revision === revision) return known.declarations;
@@ -268,7 +269,7 @@ function catalogOf(registered: readonly CatalogTool[], surroundings: Surrounding
     declarations: (visible, tenant) => declaredFor("typescript", visible, tenant),
     pythonStubs: (visible, tenant) => declaredFor("python", visible, tenant),
     learned: learnedOf,
-    learnedRevision: (tenant) => learned?.revision(tenant) ?? 0,
+    learnedRevision,
   };
   return self;
 }
